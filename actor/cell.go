@@ -216,7 +216,7 @@ func (c *Cell) handle(s *signal) {
 		c.lost(s.arg.(*Cell))
 	case sigFailure:
 		f := s.arg.(*Failure)
-		c.judge(f.Actor.cell, f)
+		c.decide(f.Actor.cell, f)
 	case sigRestart:
 		c.restart(s.arg.(*restartOrder))
 	case sigBackoff:

@@ -19,14 +19,14 @@
 //  3. It takes user messages out of the mailbox and has them handled with
 //     [Cell.Invoke], until there are none, the actor has had its share, or
 //     Invoke says that it is enough.
-//  4. It ends the turn with [Cell.EndTurn]. The core judges – continue, yield,
+//  4. It ends the turn with [Cell.EndTurn]. The core decides – continue, yield,
 //     suspended, stopped – and the implementation schedules accordingly.
 //
 // Where the parts are that the source document on suspension names: see [Suspension].
 //
 // Every message sent is handled, returned to its sender with a [*SendError], or
 // reported as a dead letter, exactly once. A message that an actor fails on is
-// not handled: its fate is the supervisor's decision.
+// not handled: what becomes of it is the supervisor's decision.
 //
 // What an actor can do besides receiving is in its [Context]: spawn and stop, tell
 // and ask, watch, suspend itself, stash, start timers, change its behaviour. What

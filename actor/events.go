@@ -410,7 +410,7 @@ type (
 	}
 
 	// LogEvent is a line for the log, from an actor or, if Actor is zero, from
-	// somebody else.
+	// another source.
 	LogEvent struct {
 		Level Level
 		Actor Ref

@@ -43,7 +43,7 @@ func (c lateEnd) Done() <-chan struct{} {
 }
 
 // TestEventWinsOverContext: what was published before the context ended is
-// returned, even if whoever waits finds both.
+// returned, even if the waiter finds both.
 func TestEventWinsOverContext(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -130,7 +130,7 @@ func TestSubscribersComeAndGo(t *testing.T) {
 	}
 }
 
-// TestUnsubscribedWhilePublishing: whoever is told first ends the others, which
+// TestUnsubscribedWhilePublishing: the listener called first ends the others, which
 // are not told any more.
 func TestUnsubscribedWhilePublishing(t *testing.T) {
 	var e actor.EventStream

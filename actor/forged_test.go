@@ -28,7 +28,7 @@ func (h *heap) Dequeue() (any, bool) {
 
 func (h *heap) Len() int { return len(h.list) }
 
-// What somebody has sent never comes as what the runtime says: not through a
+// What a user has sent never comes as what the runtime says: not through a
 // mailbox of one's own, not from the stash, and not when it is tried again.
 func TestForged(t *testing.T) {
 	boxes := map[string]actor.MailboxConfig{"own": {New: func() actor.Mailbox { return &heap{} }}, "ordinary": {}}

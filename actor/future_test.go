@@ -265,7 +265,7 @@ func perform(f actor.Future, op futureOp, ended context.Context) outcome {
 // stormReply is a reply that askStorm keeps account of.
 type stormReply struct {
 	to   *stormAsk
-	fate atomic.Int32 // how often it was taken, or was a dead letter
+	ends atomic.Int32 // how often it was taken, or was a dead letter
 }
 
 // stormAsk is a request in askStorm.
@@ -343,11 +343,11 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 		switch {
 		case ok && r.to == q:
 			taken.Add(1)
-			if r.fate.Add(1) != 1 {
+			if r.ends.Add(1) != 1 {
 				t.Error("a reply was taken twice, or after it was a dead letter")
 			}
 		case ok:
-			t.Error("a reply was taken by somebody who did not ask for it")
+			t.Error("a reply was taken by a caller that did not ask for it")
 		case err == actor.ErrTimeout:
 			timeouts.Add(1)
 		case err == actor.ErrOver:
@@ -421,7 +421,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 	}
 	idle := make(chan struct{})
 	if h.System.Synchronous() {
-		// Wait runs the actors once, and then somebody else has to.
+		// Wait runs the actors once, and then another goroutine has to.
 		var driver sync.WaitGroup
 		driver.Go(func() {
 			for {
@@ -449,7 +449,7 @@ func askStorm(t *testing.T, impl dyno.Impl, seed uint64, under bool) {
 		// The others are requests that waited when the server was stopped.
 		if r, ok := l.Msg.(*stormReply); ok {
 			dead++
-			if l.Reason != actor.ErrLate || r.fate.Add(1) != 1 {
+			if l.Reason != actor.ErrLate || r.ends.Add(1) != 1 {
 				t.Errorf("a reply is a dead letter twice, or though it was taken; reason %v", l.Reason)
 			}
 		}

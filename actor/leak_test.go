@@ -56,7 +56,7 @@ type state struct {
 }
 
 // TestNothingIsLeft: a system that has stopped leaves no goroutine and is
-// collected, with its actors and their messages. Whoever keeps a Ref keeps an
+// collected, with its actors and their messages. What keeps a Ref keeps an
 // empty shell, and the system's hooks.
 func TestNothingIsLeft(t *testing.T) {
 	forEach(t, func(t *testing.T, impl dyno.Impl) {

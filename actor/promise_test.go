@@ -225,7 +225,7 @@ func walkPromises(t *testing.T, seed uint64, steps int) {
 			}
 		}
 	}
-	// All tokens have been sent: whoever sleeps now where there is a result, or
+	// All tokens have been sent: a waiter that sleeps now where there is a result, or
 	// has been, would sleep for ever.
 	for _, u := range uses {
 		if u.phase == "writing" || u.phase == "abandoned" {

@@ -22,7 +22,7 @@ type Link interface {
 	// reason of the [SendError] or [DeadLetter]. It must be as good as Tell:
 	// messages that one goroutine sends to one actor arrive in this order, and
 	// none arrives twice. It is called on the sender's goroutine, by several at
-	// once, in an actor's turn as a rule: whoever waits in it keeps that actor,
+	// once, in an actor's turn as a rule: what waits in it keeps that actor,
 	// and may keep a worker, from others. If it waits, it stops when ctx ends,
 	// whose error it then returns.
 	//
@@ -108,7 +108,7 @@ type peer struct {
 }
 
 // mostBefore bounds peer.before: a system that restarts more often than that
-// while somebody keeps an address answers ErrNoLink for it, and not ErrStopped.
+// while an address is kept answers ErrNoLink for it, and not ErrStopped.
 const mostBefore = 16
 
 // proxyKey is an address within a system.
@@ -315,7 +315,7 @@ func (s *System) WhenBelow(r Ref, n int, d Drainer) bool {
 	return r.cell != nil && r.cell.post(&signal{kind: sigDrain, arg: &drain{n, d}}, nil)
 }
 
-// drain is somebody who waits for an actor's mailbox to become shorter.
+// drain is a caller that waits for an actor's mailbox to become shorter.
 type drain struct {
 	below int
 	who   Drainer
@@ -643,7 +643,7 @@ func (r ReplyTo) Awaits() bool {
 // IsReply reports whether a is the address of a Future.
 func (a Address) IsReply() bool { return a.Path == replyPath }
 
-// Observer watches actors for somebody who is none, such as a link. Make one with
+// Observer watches actors for what is none, such as a link. Make one with
 // [System.NewObserver]. Its methods may be called by any number of goroutines.
 type Observer struct {
 	cell Cell

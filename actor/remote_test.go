@@ -448,7 +448,7 @@ func TestDeliver(t *testing.T) {
 		h.settle()
 		h.dead() // what waited for the actor that has failed
 
-		// What a link loses is reported, whoever it was for.
+		// What a link loses is reported, for any recipient.
 		for _, to := range []actor.Address{a, {System: "dyno", Boot: a.Boot, Path: "/user/gone", PID: pid(t, "77.7")}, stranger, {}} {
 			h.System.Undeliverable(to, 5, errLink)
 			l := h.Letters()
@@ -487,7 +487,7 @@ func TestConnectMisuse(t *testing.T) {
 	}
 }
 
-// TestRemoteRefsAreForgotten: whoever resolves without end does not grow
+// TestRemoteRefsAreForgotten: a program that resolves without end does not grow
 // without end, and what is used stays equal meanwhile.
 func TestRemoteRefsAreForgotten(t *testing.T) {
 	h := newHost(t, implsUnderTest[1])

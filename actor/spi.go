@@ -175,7 +175,7 @@ const (
 	MustWait
 )
 
-// Verdict is what the core says at the end of a turn. It judges; the
+// Verdict is what the core says at the end of a turn. It decides; the
 // implementation schedules.
 type Verdict uint8
 

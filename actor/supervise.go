@@ -20,7 +20,7 @@ const (
 	// Stop stops the actor.
 	Stop
 	// Escalate makes the failure that of the parent: it is suspended, and its
-	// own parent decides about it. The child's fate is then the parent's.
+	// own parent decides about it. What it decides about the parent holds for the child.
 	Escalate
 )
 
@@ -273,9 +273,9 @@ func (v *verdict) due(uint64) {
 	v.cell.post(&v.sig, nil)
 }
 
-// judge decides what becomes of a child that has failed. It runs in the
+// decide decides what becomes of a child that has failed. It runs in the
 // parent's turn, while the child is suspended.
-func (c *Cell) judge(child *Cell, f *Failure) {
+func (c *Cell) decide(child *Cell, f *Failure) {
 	if c.parent == nil { // the root: a guardian has failed, and that is the end
 		c.system.err = f.Err
 		c.signal(child, sigStop)
@@ -351,7 +351,7 @@ func (c *Cell) judge(child *Cell, f *Failure) {
 func (c *Cell) ask(s *Supervisor, child *Cell, f *Failure) (d Directive, err error) {
 	returned := false
 	defer func() {
-		if !returned { // Decide has called Goexit, and judge does not go on either
+		if !returned { // Decide has called Goexit, and decide does not go on either
 			c.signal(child, sigStop)
 		}
 	}()

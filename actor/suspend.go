@@ -10,7 +10,7 @@ import (
 //
 // The duties are divided as the source document on suspension has it:
 //
-//   - MessageInvoker: the Cell's turn, BeginTurn to EndTurn, judges, and answers
+//   - MessageInvoker: the Cell's turn, BeginTurn to EndTurn, decides, and answers
 //     [Suspended] at its end.
 //   - ActorCell: the [Cell] owns the state, and with it this reason and condition. The
 //     document has them in the answer as well. Here they are not: an implementation has

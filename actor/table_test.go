@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, p := range []PID{{}, {slot: tab.used + 1}, {slot: math.MaxUint32}, {slot: math.MaxUint32, gen: 1}, {slot: 1, gen: 99999}, {gen: 1}} {
 		if tab.find(p) != nil {
-			t.Errorf("find(%v) found somebody", p)
+			t.Errorf("find(%v) found an actor", p)
 		}
 	}
 	tab.clear()

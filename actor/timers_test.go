@@ -261,7 +261,7 @@ func TestTimersInDue(t *testing.T) {
 	}
 }
 
-// overtaken is a clock of which somebody reads the time and, before he goes on,
+// overtaken is a clock of which a goroutine reads the time and, before it goes on,
 // is overtaken by others.
 type overtaken struct {
 	*ManualClock

@@ -251,7 +251,7 @@ var taskCancelClauses = []Clause{
 		Check: tasks(func(r *runner) {
 			rng := r.e.random()
 			for range 10 * r.e.rounds() {
-				r.duel(rng.IntN(3), rng.IntN(8), rng.IntN(8))
+				r.contest(rng.IntN(3), rng.IntN(8), rng.IntN(8))
 			}
 		}),
 	},
@@ -366,9 +366,9 @@ func (r *runner) late(began, n int) {
 	r.e.require(began <= most, began, " of ", n, " tasks began after they were canceled")
 }
 
-// duel lets the end of a task and a call of Cancel race, with so many yields
+// contest lets the end of a task and a call of Cancel race, with so many yields
 // before each, and some that wait; and demands that all agree.
-func (r *runner) duel(kind, first, second int) {
+func (r *runner) contest(kind, first, second int) {
 	e := r.e
 	f := task.Go(r.x, func(context.Context) (int, error) {
 		for range first {

@@ -14,7 +14,7 @@ import (
 // is lost. It is the [actor.Controller] over which the system's Refs to the peer
 // send.
 //
-// Sending. Whoever sends encodes the message, waits for credit if need be, and
+// Sending. A sender encodes the message, waits for credit if need be, and
 // puts it into the frame that is being filled. If nothing is under way it
 // writes that frame itself, without waking anybody: a message on an idle wire
 // costs one system call and no switch. Else the writer takes what has gathered
@@ -50,13 +50,13 @@ type association struct {
 	mu      sync.Mutex // guards what follows
 	state   state
 	reason  error          // why it was lost, or is going to be
-	busy    bool           // somebody writes frames: who has set it, and nobody else
+	busy    bool           // a goroutine writes frames: the one that has set it
 	kicked  bool           // a token is in kick, or its taker has not looked yet
 	greet   bool           // a hello is due
 	answer  bool           // it is to be an answer
 	leaving bool           // a bye is due, when everything is acknowledged
 	departs int            // ticks since leaving
-	small   [maxHello]byte // of whoever is busy: a frame that is not of data
+	small   [maxHello]byte // of the goroutine that is busy: a frame that is not of data
 
 	filling    *frame   // being filled; nil: nothing is
 	sent       []*frame // in order: written or to be written, and not acknowledged

@@ -99,7 +99,7 @@ type Node struct {
 	serving   sync.WaitGroup
 }
 
-// find is somebody who waits in Peer.Find.
+// find is a caller that waits in Peer.Find.
 type find struct {
 	a      *association
 	result chan found
@@ -161,7 +161,7 @@ func NewNode(sys *actor.System, c Config) (*Node, error) {
 	}, nil
 }
 
-// Dial connects over TCP and, if config is not nil, TLS. Without TLS whoever
+// Dial connects over TCP and, if config is not nil, TLS. Without TLS any program that
 // reaches the other end's port can send to its actors and stop them: that is for
 // one machine, or a network of which the same is true.
 func (n *Node) Dial(ctx context.Context, address string, config *tls.Config) (*Peer, error) {

@@ -65,21 +65,21 @@ func soak(t *testing.T, total int, seed uint64) {
 	a := remotetest.NewHost(t, "a", workstealing.Impl.NewDispatcher(), config)
 	b := remotetest.NewHost(t, "b", workstealing.Impl.NewDispatcher(), config)
 
-	fates := make([][]byte, senders) // a byte a message, written under mu
+	outcomes := make([][]byte, senders) // a byte a message, written under mu
 	var mu sync.Mutex
-	mark := func(m any, fate byte) {
+	mark := func(m any, outcome byte) {
 		s, i := int(m.(remotetest.Count)>>40), int(m.(remotetest.Count)&(1<<40-1))
 		mu.Lock()
 		defer mu.Unlock()
-		f := &fates[s][i]
-		if *f&fate != 0 || *f&returned != 0 || fate == returned && *f != 0 {
-			t.Errorf("message %d of sender %d has the fate %b, and now %b", i, s, *f, fate)
+		f := &outcomes[s][i]
+		if *f&outcome != 0 || *f&returned != 0 || outcome == returned && *f != 0 {
+			t.Errorf("message %d of sender %d has the outcome %b, and now %b", i, s, *f, outcome)
 		}
-		*f |= fate
+		*f |= outcome
 	}
 	refs := make([]actor.Ref, senders)
 	for s := range senders {
-		fates[s] = make([]byte, each)
+		outcomes[s] = make([]byte, each)
 		next := remotetest.Count(0)
 		p := remotetest.Func(func(_ *actor.Context, msg any) error {
 			m := msg.(remotetest.Count)
@@ -154,8 +154,8 @@ func soak(t *testing.T, total int, seed uint64) {
 		}
 	}
 	counts := map[byte]int{}
-	for s := range fates {
-		for i, f := range fates[s] {
+	for s := range outcomes {
+		for i, f := range outcomes[s] {
 			counts[f]++
 			if f == 0 {
 				t.Fatalf("message %d of sender %d is silently gone", i, s)

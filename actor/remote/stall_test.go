@@ -22,7 +22,7 @@ func (c *stalling) Now() time.Time { return c.ManualClock.Now().Add(c.stood) }
 func TestStall(t *testing.T) {
 	for name, before := range map[string]func(*victim){
 		"a tick is late": func(*victim) {},
-		"and somebody sends before it": func(v *victim) {
+		"and a message is sent before it": func(v *victim) {
 			v.a.mu.Lock()
 			defer v.a.mu.Unlock()
 			v.a.hurry()

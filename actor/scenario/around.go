@@ -81,7 +81,7 @@ log m(fail well`,
 	},
 	{
 		"actor/invoker", "FR-005",
-		"an invoker of one's own judges every message: it is given the behaviour in force, decides whether and how often that is called, and what is an error", `
+		"an invoker of one's own decides about every message: it is given the behaviour in force, decides whether and how often that is called, and what is an error", `
 when i(never: keep
 when i(twice: again
 when i(fail: fail

@@ -193,7 +193,7 @@ alive a b c`,
 	},
 	{
 		"actor/supervise-escalate", "V8",
-		"escalating makes the failure that of the parent, level by level, each reported, until somebody decides; then all who waited share the fate: resumed, or stopped below the one that is restarted or stopped", `
+		"escalating makes the failure that of the parent, level by level, each reported, until one decides; then all who waited are treated alike: resumed, or stopped below the one that is restarted or stopped", `
 for decision in resume restart stop
 for failure
 spawn p quiet supervise $decision

@@ -23,7 +23,7 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 			{"24 bytes", pingpong[m24], n / 500},
 			{"64 bytes", pingpong[m64], n / 500},
 			{"a pointer", pingpong[*m24p], n / 500},
-			// Here whoever waits for room allocates, once in 256 messages.
+			// Here a sender that waits for room allocates, once in 256 messages.
 			{"24 bytes in a flood", flood[m24], n / 20},
 		} {
 			run := v.prep(h)

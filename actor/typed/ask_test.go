@@ -103,14 +103,14 @@ func TestRestartHooksAndSignals(t *testing.T) {
 				}
 				return nil
 			}
-			boss := spawn(h, p)
-			must(t, boss.Tell(1))
+			parent := spawn(h, p)
+			must(t, parent.Tell(1))
 			h.drive()
 			<-done
 			if said != want {
 				t.Errorf("%s: %q, want %q", name, said, want)
 			}
-			h.stop(boss.Untyped())
+			h.stop(parent.Untyped())
 			h.dead()
 			h.failed()
 		}

@@ -334,14 +334,14 @@ func (c *cycling) family(s *actor.Supervisor, children int) (up actor.Ref, refs 
 	p.Supervisor = s
 	up = c.Spawn(p)
 	for i := range children {
-		refs = append(refs, c.SpawnUnder(up, strconv.Itoa(i), c.frail()))
+		refs = append(refs, c.SpawnUnder(up, strconv.Itoa(i), c.failing()))
 	}
 	return up, refs
 }
 
 type cycleFrail struct{ c *cycling }
 
-func (c *cycling) frail() actor.Props {
+func (c *cycling) failing() actor.Props {
 	return actor.Props{New: func() actor.Actor { return &cycleFrail{c} }}
 }
 
@@ -382,9 +382,9 @@ func cycleSpawnRestart(c *cycling) func(int) error {
 			batch := min(left, cycleBatch)
 			c.In(up, func(ctx *actor.Context) {
 				for range batch {
-					r, _ := ctx.Spawn(c.frail()) // who is not there is not counted
-					_ = ctx.Tell(r, 1)           // is restarted
-					_ = ctx.Tell(r, 2)           // and stopped, for that was the last restart
+					r, _ := ctx.Spawn(c.failing()) // who is not there is not counted
+					_ = ctx.Tell(r, 1)             // is restarted
+					_ = ctx.Tell(r, 2)             // and stopped, for that was the last restart
 				}
 			})
 			c.counts(batch)

@@ -35,8 +35,8 @@ const soakTargets = 16
 
 // soakParcel is a message.
 type soakParcel struct {
-	from, n int32         // the sender, and its sequence number: ascending for every receiver
-	fate    atomic.Uint32 // how many things have become of it
+	from, n  int32         // the sender, and its sequence number: ascending for every receiver
+	outcomes atomic.Uint32 // how many things have become of it
 }
 
 // soakQuestion is a message that wants an answer.
@@ -51,7 +51,7 @@ func (q *soakQuestion) ReplyAddress() actor.ReplyTo { return q.to }
 // soakAnswer is the answer.
 type soakAnswer struct {
 	question *soakQuestion
-	fate     atomic.Uint32
+	outcomes atomic.Uint32
 }
 
 // soakOrder is a message to the guardian.
@@ -138,7 +138,7 @@ func (r *soakRound) wrong(format string, args ...any) {
 
 // became books that one thing has become of p.
 func (r *soakRound) became(p *soakParcel, what string) {
-	if n := p.fate.Add(1); n != 1 {
+	if n := p.outcomes.Add(1); n != 1 {
 		r.wrong("message %d of sender %d was %s, and that is thing %d that has become of it", p.n, p.from, what, n)
 	}
 }
@@ -220,7 +220,7 @@ func (r *soakRound) letter(l actor.DeadLetter) {
 
 // answer books that one thing has become of an answer.
 func (r *soakRound) answer(a *soakAnswer, what string) {
-	if n := a.fate.Add(1); n != 1 {
+	if n := a.outcomes.Add(1); n != 1 {
 		r.wrong("the answer to message %d of sender %d was %s, and that is thing %d that has become of it", a.question.n, a.question.from, what, n)
 	}
 }
@@ -606,7 +606,7 @@ func (r *soakRound) balance(middle, heard bool) (soakCounts, error) {
 		return c, err
 	}
 	for i := range parcels {
-		if p := &r.parcels[i]; p.fate.Load() != 1 {
+		if p := &r.parcels[i]; p.outcomes.Load() != 1 {
 			return c, fmt.Errorf("message %d of sender %d, one of %d, is lost: nothing has become of it", p.n, p.from, c.sent)
 		}
 	}

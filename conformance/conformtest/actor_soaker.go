@@ -39,7 +39,7 @@ type soaker struct {
 	last     map[int32]int32 // of each sender the last message
 	stash    []any
 	front    []any
-	failed   any // the message that was failed on, until its fate is known
+	failed   any // the message that was failed on, until it is known what becomes of it
 	watching map[actor.Ref]struct{}
 	timers   map[*soakTick]*actor.Timer
 	idle     bool // there is a receive timeout
@@ -196,7 +196,7 @@ func (a *soaker) fresh(hooked bool) actor.Actor {
 func (a *soaker) decided() {
 	if msg := a.failed; msg != nil {
 		a.failed = nil
-		if soakBook(msg).fate.Load() == 0 {
+		if soakBook(msg).outcomes.Load() == 0 {
 			a.front = append([]any{msg}, a.front...)
 		}
 	}

@@ -75,7 +75,7 @@ var wrongDispatchers = []struct {
 	{"priority ignored", "priority-order priority-overtakes"},
 	{"largest priority first", "priority-order"},
 	{"priority unstable", "priority-stable priority-order tell-in-order"},
-	{"priority judged once in a while", "priority-overtakes"},
+	{"priority looked at once in a while", "priority-overtakes"},
 	{"oldest dropped whatever its priority", "priority-drop-oldest"},
 	{"newest of the lowest dropped", "priority-drop-oldest"},
 

@@ -340,7 +340,7 @@ func (b *wrongBox) first() int {
 		return 0
 	}
 	items := b.items
-	if bug.is("priority judged once in a while") {
+	if bug.is("priority looked at once in a while") {
 		if b.batch <= 0 {
 			b.batch = len(items)
 		}

@@ -201,18 +201,18 @@ type nextResult struct {
 func call[R any](x *machine, p *pending[R], f func() R) {
 	p.over = make(chan struct{})
 	go func() {
-		fate := errors.New("a call ended its caller's goroutine")
+		err := errors.New("a call ended its caller's goroutine")
 		defer func() {
 			if v := recover(); v != nil {
-				fate = fmt.Errorf("a call panicked: %v", v)
+				err = fmt.Errorf("a call panicked: %v", v)
 			}
 			x.mu.Lock()
 			defer x.mu.Unlock()
-			x.broken = errors.Join(x.broken, fate)
+			x.broken = errors.Join(x.broken, err)
 			close(p.over)
 		}()
 		p.res = f()
-		fate = nil
+		err = nil
 	}()
 }
 

@@ -111,7 +111,7 @@ type settings struct {
 	cycles   int           // for actor/cycles-leak-nothing; of slow ones a tenth, but leastCycles
 	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
-	duels    int           // for task/cancel-races-the-end-a-million-times
+	contests int           // for task/cancel-races-the-end-a-million-times
 	futures  int           // for task/futures-collected and task/waiters-forgotten
 	depth    int           // for task/deep-joins
 }
@@ -119,7 +119,7 @@ type settings struct {
 // readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day a stochastic
 // clause is one run of about 100 ms at most, under -race with short ones.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, duels: 100_000, futures: 50_000, depth: 20_000}
+	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, contests: 100_000, futures: 50_000, depth: 20_000}
 	if getenv("DYNO_NIGHTLY") != "" && !short {
 		set.groups, set.cycles, set.million, set.futures, set.depth = 50_000, 1_000_000, 1_000_000, 100_000, 100_000
 	}
@@ -127,16 +127,16 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
 		set.messages, set.cycles, set.million, set.flood = 40_000, 5_000, 5_000, 200_000
 		// The race detector ends a process with more than 8,128 goroutines.
-		set.duels, set.futures, set.depth = 10_000, 20_000, 5_000
+		set.contests, set.futures, set.depth = 10_000, 20_000, 5_000
 	}
 	if short {
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
 		set.messages, set.cycles, set.million, set.flood = 20_000, 2_000, 2_000, 100_000
-		set.duels, set.futures, set.depth = min(set.duels, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
+		set.contests, set.futures, set.depth = min(set.contests, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
 	}
 	if short && race { // what is left over is for runs without -race to count
 		set.groups, set.messages, set.cycles, set.million, set.flood = 2_000, 10_000, leastCycles, 2*leastCycles, 20_000
-		set.duels, set.futures, set.depth = 5_000, 5_000, 2_000
+		set.contests, set.futures, set.depth = 5_000, 5_000, 2_000
 	}
 	if v := getenv("DYNO_STRESS"); v != "" {
 		d, err := time.ParseDuration(v)
@@ -154,7 +154,7 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
 		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
 		set.cycles = max(set.cycles, min(1000*n, 1_000_000))
-		set.duels = max(set.duels, min(100_000*n, 1_000_000))
+		set.contests = max(set.contests, min(100_000*n, 1_000_000))
 		set.queueing = 10 * time.Second
 		// A thousand rounds are 10^9 messages for the five implementations there
 		// are, at a microsecond or two each. Under -race they take ten times as

@@ -158,7 +158,7 @@ func chain(x task.Executor, n int, forward bool) (int, error) {
 
 // checkDuels lets calls of Cancel race with the ends of tasks.
 func checkDuels(_ *testing.T, s *suite) outcome {
-	n := s.set.duels
+	n := s.set.contests
 	limit := s.limit + time.Duration(n)*100*time.Microsecond
 	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
 		x := s.impl.NewExecutor()
@@ -256,7 +256,7 @@ func checkDuels(_ *testing.T, s *suite) outcome {
 		if r := int(ran.Load()); r < resolved+failed || r > n {
 			return nil, fmt.Errorf("%d of %d tasks ran, and %d are resolved or failed", r, n, resolved+failed)
 		}
-		return []string{fmt.Sprintf("conform-metric: clause=task/cancel-races-the-end-a-million-times duels=%d canceled=%d resolved=%d failed=%d", n, canceled, resolved, failed)}, nil
+		return []string{fmt.Sprintf("conform-metric: clause=task/cancel-races-the-end-a-million-times contests=%d canceled=%d resolved=%d failed=%d", n, canceled, resolved, failed)}, nil
 	})
 	return outcome{err: err, seed: s.set.seed, notes: notes}
 }

@@ -113,9 +113,9 @@ var knownTaskBugs = func() map[taskBug]bool {
 // clause every time, in a bubble and outside.
 func TestRightExecutor(t *testing.T) {
 	set, runs := testSettings(t)
-	set.duels, set.futures, set.depth = 10_000, 5_000, 2000
+	set.contests, set.futures, set.depth = 10_000, 5_000, 2000
 	if raceEnabled {
-		set.duels, set.futures, set.depth = 2000, 1000, 500
+		set.contests, set.futures, set.depth = 2000, 1000, 500
 	}
 	for _, lone := range []bool{false, true} {
 		for _, parks := range []bool{true, false} {
@@ -156,7 +156,7 @@ func TestRightExecutor(t *testing.T) {
 func TestWrongExecutorsOnHost(t *testing.T) {
 	set, _ := testSettings(t)
 	runs := wrongRunsOnHost(set)
-	set.duels, set.futures, set.depth = 20_000, 5_000, 1000
+	set.contests, set.futures, set.depth = 20_000, 5_000, 1000
 	all := map[string]hostClause{}
 	for _, c := range taskHostClauses {
 		all[strings.TrimPrefix(c.Name, "task/")] = c

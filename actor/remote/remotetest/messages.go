@@ -329,7 +329,7 @@ var messages = []clause{
 	},
 	{
 		name: "long-path",
-		why:  "an address with a path that no frame has room for, whoever made it up, reaches nobody and does the association no harm",
+		why:  "an address with a path that no frame has room for, whichever system made it up, reaches no actor and does the association no harm",
 		check: func(w *world) {
 			in, known := w.inbox(w.a), w.inbox(w.b)
 			at := known.ref.Address()
