@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dynolab/dyno/internal/stats"
 )
 
 // A Lab has versions in a row, by position: 0 is the good end and the last one the bad
@@ -67,6 +69,7 @@ type Options struct {
 	Offered  []int   // numbers of blocks that a visit may have, ascending
 	Suspects float64 // the probability at which a version is proven, and of the set in its place
 	Exact    bool    // levels are counts: they do not vary
+	Margin   float64 // as a level: what differs by less is the same
 
 	// Ends is the comparison of both ends, if there is one already.
 	Ends *Measured
@@ -127,12 +130,14 @@ type Answer struct {
 type Step struct {
 	Position int
 	Compared Comparison
+	levels   []float64 // by how much, in the blocks of its proof
 }
 
 // An Open is a range of which something is known, but no one version.
 type Open struct {
 	First, Last int   // the culprit is after First, and Last at the latest
-	Suspects    []int // that hold it with Options.Suspects probability, if there is one step
+	Suspects    []int // the versions that it may be
+	Narrowed    bool  // a search has left them: they hold it with Options.Suspects probability, if there is one step
 	Why         string
 	Compared    *Comparison // of Last against First, fresh, if that was measured
 }
@@ -143,6 +148,7 @@ type finder struct {
 	lab    Lab
 	built  map[int]Build
 	proofs int
+	same   [][2]int // ranges whose ends were seen to be the same
 	answer *Answer
 }
 
@@ -157,7 +163,8 @@ const mostProofs = 3
 // level of the one before it, so that all together keep to o.Alpha. In the same
 // measurement it is seen what is left before and after it: a rest that is proven to differ
 // too is searched in turn. So is each side of a version that is at the level of neither
-// end: there is more than one step then.
+// end: there is more than one step then. Last, what was found is held against the ends of the
+// whole: if significantly more differs, the answer says so.
 func Find(ctx context.Context, lab Lab, last int, o Options) (*Answer, error) {
 	f := &finder{Options: o, lab: lab, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
 	if f.Report == nil {
@@ -196,7 +203,11 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 	if !f.answer.Ends.Proven {
 		return nil
 	}
-	return f.search(ctx, 0, last, ends)
+	h, err := f.search(ctx, 0, last, ends)
+	if h != nil && err == nil {
+		h.account()
+	}
+	return err
 }
 
 // compareEnds says whether the ends differ, by what was measured of them.
@@ -323,15 +334,16 @@ func blocksToKnow(levels []float64) int {
 // knownErrors is how many standard errors a step has to be high for that.
 const knownErrors = 4
 
-// search finds what makes the ends of a range differ, which were compared.
-func (f *finder) search(ctx context.Context, first, last int, ends *Measured) error {
+// search finds what makes the ends of a range differ, which were compared. It returns nil if
+// that cannot be searched.
+func (f *finder) search(ctx context.Context, first, last int, ends *Measured) (*hunt, error) {
 	levels, why, err := f.height(ctx, first, last, ends)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if why != "" {
 		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: why})
-		return nil
+		return nil, nil
 	}
 	weights := slices.Repeat([]float64{1}, last-first)
 	if f.Weights != nil {
@@ -349,7 +361,7 @@ func (f *finder) search(ctx context.Context, first, last int, ends *Measured) er
 	for {
 		done, err := h.step(ctx)
 		if done || err != nil {
-			return err
+			return h, err
 		}
 	}
 }
@@ -472,17 +484,17 @@ func (h *hunt) suspects() []int {
 // open leaves the range with the set of suspects.
 func (h *hunt) open(why string, compared *Comparison) {
 	all := h.suspects()
-	h.answer.Open = append(h.answer.Open, Open{First: all[0] - 1, Last: all[len(all)-1], Suspects: all, Why: why, Compared: compared})
+	h.answer.Open = append(h.answer.Open, Open{First: all[0] - 1, Last: all[len(all)-1], Suspects: all, Narrowed: true, Why: why, Compared: compared})
 }
 
 // split searches both sides of a position that is at the level of neither end.
 func (h *hunt) split(ctx context.Context, position int) error {
 	h.Report(Event{Kind: EventSplit, Position: position})
 	found := len(h.answer.Steps) + len(h.answer.Open)
-	if err := h.rest(ctx, h.first, position); err != nil {
+	if err := h.rest(ctx, h.first, position, nil); err != nil {
 		return err
 	}
-	if err := h.rest(ctx, position, h.last); err != nil {
+	if err := h.rest(ctx, position, h.last, nil); err != nil {
 		return err
 	}
 	if len(h.answer.Steps)+len(h.answer.Open) == found {
@@ -491,8 +503,10 @@ func (h *hunt) split(ctx context.Context, position int) error {
 	return nil
 }
 
-// rest searches a range that may differ, if its ends are proven to.
-func (f *finder) rest(ctx context.Context, first, last int) error {
+// rest searches a range that may differ, if its ends are proven to. before is the measurement
+// in which they did, nil if there is none: if both together still show a difference, that is
+// left open.
+func (f *finder) rest(ctx context.Context, first, last int, before *Measured) error {
 	if last <= first {
 		return nil
 	}
@@ -516,13 +530,68 @@ func (f *finder) rest(ctx context.Context, first, last int) error {
 	}
 	f.Report(Event{Kind: EventEnds, Position: first, Last: last, Compared: j})
 	switch {
-	case !j.Proven:
-		return nil
-	case last == first+1:
-		f.answer.Steps = append(f.answer.Steps, Step{last, j})
-		return nil
+	case j.Same:
+		f.same = append(f.same, [2]int{first, last})
+	case !j.Proven && before != nil:
+		both := stats.Mean(append(before.steps(first, last), m.steps(first, last)...), nil, f.Alpha/2)
+		if f.beyond(both.Lo, both.Hi) {
+			why := fmt.Sprintf("two measurements of its ends together differ by %s (%s to %s), and neither was enough to search between them", f.amount(both.Est), f.amount(both.Lo), f.amount(both.Hi))
+			f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: why})
+		}
+	case j.Proven && last == first+1:
+		f.answer.Steps = append(f.answer.Steps, Step{last, j, m.steps(first, last)})
+	case j.Proven:
+		_, err = f.search(ctx, first, last, m)
 	}
-	return f.search(ctx, first, last, m)
+	return err
+}
+
+// beyond reports whether an interval says that something differs, by what is not the same.
+func (f *finder) beyond(lo, hi float64) bool {
+	return (lo > 0 || hi < 0) && max(-lo, hi) > f.Margin
+}
+
+// amount writes a level for people.
+func (f *finder) amount(level float64) string {
+	if f.Exact {
+		return fmt.Sprintf("%+.4g", level)
+	}
+	return fmt.Sprintf("%+.2f %%", 100*math.Expm1(level))
+}
+
+// account holds what was found against the ends of the whole, of which h was the search: what
+// significantly more differs is open, though no range of it was proven to. Steps that are too
+// small to be proven one by one may add up to that.
+func (h *hunt) account() {
+	if len(h.answer.Steps) == 0 || len(h.answer.Open) > 0 {
+		return
+	}
+	ends, err := h.Step()
+	left, squares := ends, err*err+difference*h.shared/float64(len(h.levels))
+	if !h.Exact {
+		squares += alike * alike * ends * ends
+	}
+	unknown := slices.DeleteFunc(upTo(h.first, h.last), h.isSame)
+	for _, s := range h.answer.Steps {
+		proof := levelOf(s.levels)
+		left -= proof.above
+		squares += difference * h.variance(proof, 1/difference, h.shared, 0)
+		unknown = slices.DeleteFunc(unknown, func(p int) bool { return p == s.Position })
+	}
+	half := math.Sqrt(2*squares) * math.Erfinv(1-h.Alpha/2)
+	if !h.beyond(left-half, left+half) {
+		return
+	}
+	if len(unknown) == 0 {
+		unknown = upTo(h.first, h.last)
+	}
+	why := fmt.Sprintf("both ends differ by %s, and what was found by %s together: %s (%s to %s) is left, of which no range was proven to differ", h.amount(ends), h.amount(ends-left), h.amount(left), h.amount(left-half), h.amount(left+half))
+	h.answer.Open = append(h.answer.Open, Open{First: unknown[0] - 1, Last: unknown[len(unknown)-1], Suspects: unknown, Why: why})
+}
+
+// isSame reports whether a version lies in a range that was seen to be the same.
+func (f *finder) isSame(position int) bool {
+	return slices.ContainsFunc(f.same, func(r [2]int) bool { return position > r[0] && position <= r[1] })
 }
 
 // rangeBlocks are those in which a part of the whole is compared. Counts may vary by what the
@@ -596,9 +665,9 @@ func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
 	h.Report(Event{Kind: EventProved, Position: suspect, Last: parent, Compared: j})
 	switch {
 	case j.Proven && suspect == parent+1:
-		h.answer.Steps = append(h.answer.Steps, Step{suspect, j})
+		h.answer.Steps = append(h.answer.Steps, Step{suspect, j, m.steps(parent, suspect)})
 	case j.Proven:
-		h.answer.Open = append(h.answer.Open, Open{parent, suspect, upTo(parent, suspect), "what lies between cannot be measured", &j})
+		h.answer.Open = append(h.answer.Open, Open{parent, suspect, upTo(parent, suspect), true, "what lies between cannot be measured", &j})
 	case h.proofs == mostProofs:
 		h.open(fmt.Sprintf("%d proofs were tried, and none of them succeeded", mostProofs), nil)
 		return true, nil
@@ -631,11 +700,14 @@ func (h *hunt) others(ctx context.Context, m *Measured, parent, suspect int) err
 		if err != nil {
 			return err
 		}
+		if j.Same {
+			h.same = append(h.same, r)
+		}
 		if !j.Proven {
 			continue
 		}
 		h.Report(Event{Kind: EventRest, Position: r[0], Last: r[1], Compared: j})
-		if err := h.rest(ctx, r[0], r[1]); err != nil {
+		if err := h.rest(ctx, r[0], r[1], m); err != nil {
 			return err
 		}
 	}

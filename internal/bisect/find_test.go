@@ -164,7 +164,7 @@ func (w *world) Measure(_ context.Context, m Measurement) (*Measured, error) {
 			d[i] = seen.Levels[x][i] - seen.Levels[base][i]
 		}
 		s := stats.Mean(d, nil, alpha)
-		margin := math.Log1p(0.02)
+		margin := timeOptions().Margin
 		same := s.Lo > -margin && s.Hi < margin
 		need := 0
 		if s.P > alpha && !same {
@@ -210,7 +210,7 @@ func TestSimulated(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			right, named, builds, comparisons, all := 0, 0, 0, 0.0, 0.0
+			right, named, more, builds, comparisons, all := 0, 0, 0, 0, 0.0, 0.0
 			for range runs {
 				w := c.world
 				w.versions = 1000
@@ -218,7 +218,7 @@ func TestSimulated(t *testing.T) {
 				w.steps = map[int]float64{culprit: 0.02}
 				w.noise = func() float64 { return c.noise(r) }
 				w.begin(r)
-				o := DefaultOptions()
+				o := timeOptions()
 				o.Ends = w.different(t, 0.05)
 				a, err := Find(t.Context(), &w, w.versions, o)
 				if err != nil {
@@ -231,13 +231,17 @@ func TestSimulated(t *testing.T) {
 				if isNamed {
 					named++
 				}
+				if a.more() {
+					more++
+				}
 				comparisons += w.searching / float64(runs)
 				all += w.full / float64(runs)
 				builds += len(w.built) - 2
 			}
-			t.Logf("right %d, named and proven %d of %d; comparisons %.1f, with ends and proofs %.1f; builds %.1f", right, named, runs, comparisons, all, float64(builds)/float64(runs))
+			t.Logf("right %d, named and proven %d of %d, more said to be left %d; comparisons %.1f, with ends and proofs %.1f; builds %.1f", right, named, runs, more, comparisons, all, float64(builds)/float64(runs))
 			atLeast(t, "right", right, runs, c.right)
 			atLeast(t, "named", named, runs, c.named)
+			atLeast(t, "nothing said to be left", runs-more, runs, 0.95)
 			if comparisons > c.most || all > c.all {
 				t.Errorf("%.1f comparisons, and %.1f with ends and proofs, want at most %.0f and %.0f", comparisons, all, c.most, c.all)
 			}
@@ -276,7 +280,7 @@ func TestCoverage(t *testing.T) {
 				w.begin(r)
 				w.sigma *= c.louder
 				w.shared = c.shared * w.sigma
-				o := DefaultOptions()
+				o := timeOptions()
 				o.Ends = w.different(t, o.Alpha/2) // as Find judges them
 				w.full = 100 - c.time
 				a, err := Find(t.Context(), &w, w.versions, o)
@@ -298,6 +302,14 @@ func TestCoverage(t *testing.T) {
 			atLeast(t, "searched", searched, runs, c.atLeast)
 		})
 	}
+}
+
+// timeOptions are those of a search for the time of an operation, with the margin that
+// comparisons of a world have.
+func timeOptions() Options {
+	o := DefaultOptions()
+	o.Margin = math.Log1p(0.02)
+	return o
 }
 
 // different measures the ends until they are proven to differ at this level.
@@ -359,11 +371,11 @@ func TestSeveralSteps(t *testing.T) {
 			for p := range c.steps {
 				steps = append(steps, p)
 			}
-			right, named, some, all := 0, 0, 0, 0.0
+			right, named, told, some, all := 0, 0, 0, 0, 0.0
 			for range runs {
 				w := world{versions: 1000, build: 0.5, steps: c.steps, noise: func() float64 { return tails(r) }}
 				w.begin(r)
-				o := DefaultOptions()
+				o := timeOptions()
 				o.Ends = w.different(t, 0.05)
 				a, err := Find(t.Context(), &w, w.versions, o)
 				if err != nil {
@@ -377,17 +389,77 @@ func TestSeveralSteps(t *testing.T) {
 				if isNamed {
 					named++
 				}
+				if isNamed || len(a.Open) > 0 {
+					told++
+				}
 				if !wrong && len(a.Steps) > 0 {
 					some++
 				}
 				all += w.full / float64(runs)
 			}
-			t.Logf("none wrong %d, all named %d, one at least %d of %d; comparisons with ends and proofs %.1f", right, named, some, runs, all)
+			t.Logf("none wrong %d, all named %d, or that more is left told %d, one at least %d of %d; comparisons with ends and proofs %.1f", right, named, told, some, runs, all)
 			atLeast(t, "right", right, runs, c.right)
 			atLeast(t, "all named", named, runs, c.named)
 			atLeast(t, "one named", some, runs, c.some)
 		})
 	}
+}
+
+// TestAccount shows that an answer is complete if the steps that it names explain by how much
+// the ends differ, and says that more is left if they do not: steps beside one of 3 %, each too
+// small for a proof of its own.
+func TestAccount(t *testing.T) {
+	runs := histories(40, 1000)
+	for _, c := range []struct {
+		name           string
+		small          []int // positions of more steps
+		by             float64
+		complete, left float64 // the least share of answers that are, and that say so
+	}{
+		{"one step", nil, 0, 0.95, 0},
+		{"and three that do not matter", []int{10, 25, 40}, 0.001, 0.95, 0},
+		{"and two of 1 %", []int{30, 100}, 0.01, 0, 0.65},
+		{"and four of 0.5 %", []int{10, 30, 80, 100}, 0.005, 0, 0.65},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(11, 12))
+			named, complete, left := 0, 0, 0
+			steps := map[int]float64{60: 0.03}
+			for _, p := range c.small {
+				steps[p] = c.by
+			}
+			for range runs {
+				w := world{versions: 120, build: 0.2, steps: steps, noise: func() float64 { return tails(r) }}
+				w.begin(r)
+				o := timeOptions()
+				o.Ends = w.different(t, o.Alpha/2)
+				a, err := Find(t.Context(), &w, w.versions, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := slices.ContainsFunc(a.Steps, func(s Step) bool { return s.Position == 60 })
+				more := a.more()
+				switch {
+				case found && more:
+					left++
+				case found && len(a.Open) == 0:
+					complete++
+				}
+				if found {
+					named++
+				}
+			}
+			t.Logf("the step named in %d of %d; the answer complete in %d, more left in %d", named, runs, complete, left)
+			atLeast(t, "complete", complete, runs, c.complete)
+			atLeast(t, "more left", left, runs, c.left)
+		})
+	}
+}
+
+// more reports whether an answer says that more differs than what it names.
+func (a *Answer) more() bool {
+	return len(a.Steps) > 0 && slices.ContainsFunc(a.Open, func(o Open) bool { return !o.Narrowed })
 }
 
 // TestNoStep shows that no version is named where none changes anything, though the ends
@@ -399,7 +471,7 @@ func TestNoStep(t *testing.T) {
 	for range runs {
 		w := world{versions: 200, build: 0.5, noise: func() float64 { return tails(r) }}
 		w.begin(r)
-		o := DefaultOptions()
+		o := timeOptions()
 		m, _ := w.Measure(t.Context(), Measurement{Positions: []int{0, 200}, Blocks: full})
 		for i := range m.Levels[200] {
 			m.Levels[200][i] += 0.02
@@ -419,7 +491,7 @@ func TestNoStep(t *testing.T) {
 	}
 	w := world{versions: 200, noise: func() float64 { return r.NormFloat64() }, sigma: 0.001}
 	w.begin(r)
-	a, err := Find(t.Context(), &w, 200, DefaultOptions())
+	a, err := Find(t.Context(), &w, 200, timeOptions())
 	if err != nil || !a.Ends.Same || len(a.Steps)+len(a.Open) > 0 || a.Comparisons != 1 {
 		t.Errorf("ends that do not differ: %+v, %v", a, err)
 	}
@@ -470,7 +542,7 @@ func TestProofAgain(t *testing.T) {
 		w := &world{versions: 100, build: 0.5, steps: map[int]float64{37: 0.02}, noise: r.NormFloat64, sigma: 0.004}
 		w.begin(r)
 		lab := &unluckyLab{world: w, unlucky: c.unlucky}
-		a, err := Find(t.Context(), lab, w.versions, DefaultOptions())
+		a, err := Find(t.Context(), lab, w.versions, timeOptions())
 		if err != nil {
 			t.Fatal(err)
 		}

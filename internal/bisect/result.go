@@ -81,10 +81,13 @@ type Culprit struct {
 	Change Change `json:"change"`
 }
 
-// Suspected are commits of which one, with a probability of 95 %, is the culprit.
+// Suspected are commits of which one may be the culprit.
 type Suspected struct {
 	Commits []Commit `json:"commits"`
-	Why     string   `json:"why"` // no one of them is proven
+	// Narrowed says that a search has left them: one of them is it with a probability of 95 %.
+	// Otherwise none of a range is ruled out.
+	Narrowed bool   `json:"narrowed"`
+	Why      string `json:"why"` // no one of them is proven
 	// Change is that from before the first to the last of them, if it was proven.
 	Change *Change `json:"change,omitempty"`
 }

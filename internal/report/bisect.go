@@ -48,13 +48,15 @@ func Bisection(r *bisect.Result) Doc {
 
 // suspected are the commits of a range in which none is proven.
 func suspected(r *bisect.Result, s bisect.Suspected) (blocks []Block) {
-	if len(s.Commits) == 1 && s.Change == nil {
+	if s.Narrowed && len(s.Commits) == 1 && s.Change == nil {
 		c := s.Commits[0]
 		return []Block{Paragraph{Text: fmt.Sprintf("%s %s is likely to be it, with a probability of 95 %%, and that is not proven: %s.", c.Hash, quoted(c.Subject), s.Why)}}
 	}
 	text := fmt.Sprintf("One of %s, with a probability of 95 %%, and none of them is proven: %s.", counted(len(s.Commits), "commit"), s.Why)
 	switch {
-	case s.Change == nil && len(s.Commits) == r.Candidates:
+	case !s.Narrowed && len(r.Culprits) > 0:
+		text = fmt.Sprintf("More differs than is proven, and it may be any of %s: %s.", counted(len(s.Commits), "commit"), s.Why)
+	case !s.Narrowed:
 		text = fmt.Sprintf("No commit is ruled out, it may be any of %d: %s.", len(s.Commits), s.Why)
 	case s.Change != nil:
 		text = fmt.Sprintf("One of %s makes %s %s, which is proven of all together: %s.", counted(len(s.Commits), "commit"), r.Benchmark, changed(r, *s.Change), s.Why)

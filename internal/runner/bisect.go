@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -345,6 +346,8 @@ func (b *bisectRun) search(ctx context.Context, result *bisect.Result) error {
 	o.Alpha, o.Blocks, o.Exact, o.Report = b.c.Compare.Alpha, b.plan.Blocks, b.row.exact, b.tell
 	if o.Exact {
 		o.Offered = []int{1}
+	} else {
+		o.Margin = math.Log1p(b.c.Compare.Margin)
 	}
 	if last == 0 {
 		ends, err := b.read(endsFile, map[string]int{record.SideOld: 0, record.SideNew: 1}, 0)

@@ -39,7 +39,7 @@ func (b *bisectRun) complete(r *bisect.Result, a *bisect.Answer) {
 		r.Culprits = append(r.Culprits, bisect.Culprit{Commit: commit(s.Position), Change: b.change(s.Compared, b.files[(s.Position-1)*(last+1)+s.Position])})
 	}
 	for _, o := range a.Open {
-		s := bisect.Suspected{Why: o.Why}
+		s := bisect.Suspected{Narrowed: o.Narrowed, Why: o.Why}
 		for _, p := range o.Suspects {
 			s.Commits = append(s.Commits, commit(p))
 		}
