@@ -18,9 +18,9 @@ import (
 const workloadMark = "//benchrun:workload"
 
 // sourcesOf returns for each package of which subjects are built, by its import path, a
-// digest of what its benchmarks do and are compared to: of the package's own _test.go
-// files, and of the packages of its module, among those that the tests need, that have
-// workloadMark. Where it stays the same, figures of two versions are of the same work.
+// digest of what its benchmarks do and are compared to: of what they are made of in the
+// package's own _test.go files, and of the packages of its module, among those that the tests
+// need, that have workloadMark. Where it stays the same, figures of two versions are of the same work.
 // What cannot be found out is left out.
 func (b *builder) sourcesOf(ctx context.Context, pkgs []goPackage) map[string]string {
 	args := []string{"list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps,Standard,ForTest,Module", "--"}
@@ -66,7 +66,7 @@ func (b *builder) sourcesOf(ctx context.Context, pkgs []goPackage) map[string]st
 			}
 			return true
 		}
-		known := add(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+		known := writeBenchmarks(sum, p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
 		deps := slices.Clone(all[p.ImportPath+".test"].Deps)
 		slices.Sort(deps)
 		for _, dep := range deps {

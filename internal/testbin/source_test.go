@@ -4,11 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// TestSourcesOf: the digest changes with the tests of a package and with what is marked as a
-// workload, and with nothing else.
+// TestSourcesOf: the digest changes with the benchmarks of a package, what they are made of, and
+// what is marked as a workload, and with nothing else.
 func TestSourcesOf(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -24,6 +25,8 @@ func TestSourcesOf(t *testing.T) {
 	write("work/work.go", "// Package work is what is measured.\n//\n//benchrun:workload\npackage work\n")
 	write("work/deep/deep.go", "package deep\n\nimport _ \"example.com/m/work\"\n")
 	write("other/other.go", "// Package other says //benchrun:workload and is none.\npackage other\n")
+	const head = "package m_test\n\nimport _ \"example.com/m/work/deep\"\n\n"
+	const bench = "const (\n\tc0 = iota\n\tc1\n)\n\ntype kind struct{ n int }\n\nfunc (k *kind) add() { k.n += c1 }\n\nfunc BenchmarkX(b *testing.B) { var k kind; k.n = helper(); var do interface{ add() } = &k; do.add() }\n"
 	b := &builder{dir: dir, options: BuildOptions{Env: []string{"GOWORK=off", "GOFLAGS=-mod=mod"}}}
 	digest := func() string {
 		t.Helper()
@@ -43,7 +46,16 @@ func TestSourcesOf(t *testing.T) {
 		{"x.go", "package m\n\nimport _ \"example.com/m/impl\"\n\nvar x int\n", false},
 		{"impl/impl.go", "package impl\n\nvar x int\n", false},
 		{"other/other.go", "package other\n", false},
-		{"x_test.go", "package m_test\n\nimport _ \"example.com/m/work/deep\"\n\nvar x int\n", true},
+		{"x_test.go", head + bench, true},
+		{"x_test.go", head + "func TestX(t *testing.T) { unit() }\n\nfunc unit() {}\n\n// BenchmarkX is one.\n" + bench, false},
+		{"x_test.go", head + strings.ReplaceAll(bench, "+= c1", "-= c1"), true},     // a method of a type that is used
+		{"x_test.go", head + strings.ReplaceAll(bench, "= iota", "= iota+1"), true}, // a constant that another one counts on from
+		{"y_test.go", "package m_test\n\nfunc helper() int { return 2 }\n", true},
+		{"y_test.go", "package m_test\n\nfunc helper() int { return 3 }\n", true},
+		{"y_test.go", "package m_test\n\nfunc helper() int { return 3 }\n\nfunc TestY() {}\n", false},
+		{"y_test.go", "package m_test\n\nfunc init() {}\n\nfunc helper() int { return 3 }\n", true},
+		{"y_test.go", "package m_test\n\nthis does not parse\n", true},
+		{"y_test.go", "package m_test\n\nthis does not parse either\n", true},
 		{"work/work.go", "// Package work is what is measured.\n//\n//benchrun:workload\npackage work\n\nvar x int\n", true},
 		{"work/deep/deep.go", "package deep\n\nimport _ \"example.com/m/work\"\n\nvar x int\n", true},
 	} {
