@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -47,6 +48,17 @@ func (c *Client) reconnected() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.again
+}
+
+// wasAway reports whether the server was away at some time since reconnected returned again, or
+// is: what failed meanwhile may have failed for that.
+func (c *Client) wasAway(again <-chan struct{}) bool {
+	select {
+	case <-again:
+		return true
+	default:
+		return !c.conn.IsConnected()
+	}
 }
 
 func (c *Client) isReconnected(*nats.Conn) {
@@ -106,28 +118,66 @@ func unreached(url string, key *Key, err error) error {
 // Close ends the connection.
 func (c *Client) Close() { c.conn.Close() }
 
+// errLost is the error of an object that the server does not have, or has no whole copy of.
+var errLost = errors.New("the server has lost it")
+
+// errLarger is the error of an object that has more bytes than it may.
+var errLarger = errors.New("it is larger")
+
+// find returns an object that the server has all of. Of one that was being sent when the disk was
+// full there may be a name, for which there was room, without the pieces.
+func (c *Client) find(ctx context.Context, store jetstream.ObjectStore, digest string) (*jetstream.ObjectInfo, error) {
+	info, err := store.GetInfo(ctx, digest)
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, errLost
+	}
+	if err != nil {
+		return nil, err
+	}
+	stream, err := c.js.Stream(ctx, partsStream)
+	if err != nil {
+		return nil, err
+	}
+	pieces := "$O." + partsBucket + ".C." + info.NUID
+	state, err := stream.Info(ctx, jetstream.WithSubjectFilter(pieces))
+	if err == nil && state.State.Subjects[pieces] < uint64(info.Chunks) {
+		err = errLost
+	}
+	return info, err
+}
+
 // object writes the object with a digest to w, and checks that it is what its digest says.
 func (c *Client) object(ctx context.Context, digest string, most int64, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(most))
 	defer cancel()
+	if err := c.read(ctx, digest, most, w); err != nil {
+		return fmt.Errorf("part %.12s: %w", digest, err)
+	}
+	return nil
+}
+
+func (c *Client) read(ctx context.Context, digest string, most int64, w io.Writer) error {
 	store, err := c.js.ObjectStore(ctx, partsBucket)
 	if err != nil {
 		return err
 	}
+	if _, err := c.find(ctx, store, digest); err != nil {
+		return err
+	}
 	o, err := store.Get(ctx, digest)
 	if err != nil {
-		return fmt.Errorf("part %.12s: %w", digest, err)
+		return err
 	}
 	defer o.Close()
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(o, most+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("part %.12s: %w", digest, err)
+		return err
 	case n > most:
-		return fmt.Errorf("part %.12s has more than %d bytes", digest, most)
+		return fmt.Errorf("%w than %d bytes", errLarger, most)
 	case hex.EncodeToString(sum.Sum(nil)) != digest:
-		return fmt.Errorf("part %.12s is not what its digest says", digest)
+		return errors.New("it is not what its digest says")
 	}
 	return nil
 }
@@ -142,7 +192,7 @@ func transferTime(size int64) time.Duration {
 	return 30*time.Second + time.Duration(size)*time.Second/(256<<10)
 }
 
-// put stores what r has under its digest, unless it is there.
+// put stores what r has under its digest, unless all of it is there.
 func (c *Client) put(ctx context.Context, digest string, size int64, r io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
@@ -150,8 +200,11 @@ func (c *Client) put(ctx context.Context, digest string, size int64, r io.Reader
 	if err != nil {
 		return err
 	}
-	if info, err := store.GetInfo(ctx, digest); err == nil && int64(info.Size) == size {
+	switch info, err := c.find(ctx, store, digest); {
+	case err == nil && int64(info.Size) == size:
 		return nil
+	case err != nil && !errors.Is(err, errLost):
+		return err
 	}
 	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: digest, Opts: &jetstream.ObjectMetaOptions{ChunkSize: objectChunk}}, r)
 	return err
@@ -171,49 +224,94 @@ func (c *Client) putFile(ctx context.Context, digest, path string) error {
 	return c.put(ctx, digest, info.Size(), f)
 }
 
+// insist does what needs the server. If that goes away meanwhile, or does not answer because its
+// disk is full, it is done again when the server is back: waits, if not nil, is told why. What
+// fails with a server that answers fails after a few times.
+func (c *Client) insist(ctx context.Context, waits func(why error), do func() error) error {
+	for failed := 0; ; pause(ctx, time.Second) {
+		again := c.reconnected()
+		err := do()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		silent := errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
+		if last := c.conn.LastError(); silent && errors.Is(last, nats.ErrPermissionViolation) {
+			return last // that is why there is no answer
+		}
+		if !silent && !c.wasAway(again) {
+			if failed++; failed == mostTries {
+				return err
+			}
+		}
+		if waits != nil {
+			waits(err)
+		}
+	}
+}
+
+// Sending is how far a job is sent.
+type Sending struct {
+	Sent, Of int64 // bytes
+	Away     error // why the server is waited for, nil while it is not
+}
+
 // Submit sends the job in a folder to a machine, and returns its name. A job that was sent
-// there before is not sent again.
-func (c *Client) Submit(ctx context.Context, folder, machine string, progress func(sent, of int64)) (id string, err error) {
+// there before is not sent again, and neither are the parts that the server has: it goes on where
+// it was when the server goes away meanwhile. progress, if not nil, is told how far it is.
+func (c *Client) Submit(ctx context.Context, folder, machine string, progress func(Sending)) (id string, err error) {
 	document, j, err := jobs.Read(folder)
 	if err != nil {
 		return "", err
 	}
-	id = jobs.ID(document)
-	if done, err := c.Stored(ctx, machine, id); err == nil && done != nil {
-		return id, nil
+	if progress == nil {
+		progress = func(Sending) {}
 	}
-	sent := int64(0)
+	at := Sending{Of: j.Size()}
+	id = jobs.ID(document)
+	err = c.insist(ctx, func(why error) { at.Away = why; progress(at) }, func() error {
+		at = Sending{Of: j.Size()}
+		return c.submit(ctx, folder, machine, id, j, func(part int64) { at.Sent += part; progress(at) })
+	})
+	return id, err
+}
+
+// submit is Submit once. sent is told of each part how many bytes it had.
+func (c *Client) submit(ctx context.Context, folder, machine, id string, j *jobs.Job, sent func(part int64)) error {
+	if done, err := c.Stored(ctx, machine, id); err != nil || done != nil {
+		return err
+	}
 	for _, p := range j.Parts {
 		if err := c.putFile(ctx, p.SHA256, jobs.PartPath(folder, p.SHA256)); err != nil {
-			return "", err
+			return err
 		}
-		if sent += p.Size; progress != nil {
-			progress(sent, j.Size())
-		}
+		sent(p.Size)
 	}
 	if err := c.putFile(ctx, id, jobs.DocumentPath(folder)); err != nil {
-		return "", err
+		return err
 	}
 	order, err := c.Key.sign(Order{Job: id, Machine: machine, Title: j.Title, Expected: j.Expected, At: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = c.js.Publish(ctx, jobSubject(machine, id), order, jetstream.WithExpectLastSequencePerSubject(0))
 	if isStoredAlready(err) {
-		err = nil // it waits in the queue
+		return nil // it waits in the queue
 	}
-	return id, err
+	return err
 }
 
 // isStoredAlready reports whether a message was refused because there is one of its subject.
 func isStoredAlready(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == codeMostPerSubject)
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == codeNotStored && api.Description == mostPerSubject)
 }
 
-// codeMostPerSubject is the code of the server for a stream that takes one message of a
-// subject: server.JSStreamStoreFailedF, whose text says which limit it was.
-const codeMostPerSubject = 10077
+// What the server says of a stream that takes one message of a subject, and has it. The code is
+// that of all limits, and the text says which one it was.
+const codeNotStored = jetstream.ErrorCode(server.JSStreamStoreFailedF)
+
+var mostPerSubject = server.ErrMaxMsgsPerSubject.Error()
 
 // fetchTime is how long a request for a message waits on the server: while there is none, who
 // has asked does nothing else.
@@ -315,30 +413,38 @@ func (c *Client) knows(ctx context.Context, machine, id string) error {
 // has to be submitted again.
 func (c *Client) Wait(ctx context.Context, machine, id string, told func(text string)) (*Stored, error) {
 	var mu sync.Mutex
+	noted := make(signal, 1)
 	notes, err := c.conn.Subscribe(noteSubject(machine, id), func(m *nats.Msg) {
 		mu.Lock()
 		defer mu.Unlock()
 		told(printable(string(m.Data)))
+		noted.say()
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = notes.Unsubscribe() }()
-	bucket, err := c.js.KeyValue(ctx, storedBucket)
-	if err != nil {
-		return nil, err
-	}
-	watch, err := bucket.Watch(ctx, storedKey(machine, id))
+	var watch jetstream.KeyWatcher
+	err = c.insist(ctx, nil, func() error {
+		bucket, err := c.js.KeyValue(ctx, storedBucket)
+		if err == nil {
+			watch, err = bucket.Watch(ctx, storedKey(machine, id))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = watch.Stop() }()
 	look := time.NewTicker(leaseTime) // beside the watch, which a server that was begun anew may have lost
 	defer look.Stop()
-	if err := c.knows(ctx, machine, id); errors.Is(err, ErrForgotten) {
-		return nil, err
-	}
 	for {
+		if s, err := c.Stored(ctx, machine, id); err == nil && s != nil {
+			return s, nil
+		}
+		if err := c.knows(ctx, machine, id); errors.Is(err, ErrForgotten) {
+			return nil, err
+		}
 		select {
 		case entry, ok := <-watch.Updates():
 			if ok && entry != nil {
@@ -347,13 +453,8 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 			if !ok {
 				return nil, errors.New("the connection to the fleet was closed")
 			}
+		case <-noted:
 		case <-look.C:
-			if s, err := c.Stored(ctx, machine, id); err == nil && s != nil {
-				return s, nil
-			}
-			if err := c.knows(ctx, machine, id); errors.Is(err, ErrForgotten) {
-				return nil, err
-			}
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -374,7 +475,13 @@ func (c *Client) Fetch(ctx context.Context, s *Stored, path string) error {
 	if err != nil {
 		return err
 	}
-	err = c.object(ctx, s.SHA256, mostResults, f)
+	err = c.insist(ctx, nil, func() error {
+		_, err := f.Seek(0, io.SeekStart)
+		return errors.Join(err, f.Truncate(0), c.object(ctx, s.SHA256, mostResults, f))
+	})
+	if errors.Is(err, errLost) {
+		err = fmt.Errorf("%w; benchfleet serve has it in its folder of results, as %s", err, s.File)
+	}
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dynolab/dyno/internal/jobs"
@@ -28,12 +29,12 @@ type Collector struct {
 	client *Client
 	folder string
 	log    io.Writer
-	failed map[string]bool // results that could not be stored for now, which was said
+	failed map[string]int // how often results could not be stored for now, by their subject
 }
 
 // Collect stores results below folder until ctx ends. Several collectors with one folder do no harm.
 func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error {
-	k := &Collector{client: c, folder: folder, log: log, failed: make(map[string]bool)}
+	k := &Collector{client: c, folder: folder, log: log, failed: make(map[string]int)}
 	if err := k.remember(ctx); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (k *Collector) say(format string, args ...any) {
 
 // storeAgainAfter is how long a result waits that could not be stored for now, such as on a full
 // disk.
-const storeAgainAfter = 5 * time.Second
+var storeAgainAfter = 5 * time.Second // tests have less patience
 
 // take stores a result, says so, and only then acknowledges it: who ends in between gets it
 // again, and finds it stored.
@@ -87,8 +88,34 @@ func (k *Collector) take(ctx context.Context, m jetstream.Msg) {
 		_ = m.Term()
 		return
 	}
-	var s Stored
-	if err := json.Unmarshal(m.Data(), &s.Result); err != nil {
+	again := k.client.reconnected()
+	s, err := k.keep(ctx, machine, job, m.Data())
+	if err == nil {
+		delete(k.failed, m.Subject())
+		k.say("job %.12s on %s: %s %s", job, machine, s.Outcome, s.File)
+		_ = m.DoubleAck(ctx)
+		return
+	}
+	if k.failed[m.Subject()] == 0 {
+		k.say("job %.12s on %s is not stored yet: %v", job, machine, err)
+	}
+	k.failed[m.Subject()]++
+	var unread *unreadError
+	switch {
+	case !errors.As(err, &unread) || k.client.wasAway(again):
+		k.failed[m.Subject()] = 1 // it is no fault of this result
+		pause(ctx, storeAgainAfter)
+		_ = m.Nak()
+	case k.failed[m.Subject()] < mostTries:
+		k.putBack(ctx, m)
+	default:
+		k.forget(ctx, m, machine, job, unread)
+	}
+}
+
+// keep stores what a machine says became of a job, and tells it.
+func (k *Collector) keep(ctx context.Context, machine, job string, said []byte) (s Stored, err error) {
+	if err := json.Unmarshal(said, &s.Result); err != nil {
 		s.Result = Result{Outcome: Refused, Said: err.Error()}
 	}
 	if s.Outcome == Done {
@@ -101,18 +128,53 @@ func (k *Collector) take(ctx context.Context, m jetstream.Msg) {
 	if err == nil {
 		err = k.tell(ctx, machine, job, &s)
 	}
+	return s, err
+}
+
+// An unreadError says that a part could not be had of the server.
+type unreadError struct {
+	digest string
+	err    error
+}
+
+func (e *unreadError) Error() string { return e.err.Error() }
+func (e *unreadError) Unwrap() error { return e.err }
+
+// putBack puts a result behind all others that wait: they are not to wait for it.
+func (k *Collector) putBack(ctx context.Context, m jetstream.Msg) {
+	at, err := m.Metadata()
 	if err != nil {
-		if !k.failed[machine+job] {
-			k.say("job %.12s on %s is not stored yet: %v", job, machine, err)
-		}
-		k.failed[machine+job] = true
+		return // it came from a stream
+	}
+	if at.NumPending == 0 {
 		pause(ctx, storeAgainAfter)
-		_ = m.Nak()
+	}
+	last := &nats.Msg{Subject: m.Subject(), Data: m.Data(), Header: nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}}}
+	_, err = k.client.js.PublishMsg(ctx, last, jetstream.WithExpectLastSequencePerSubject(at.Sequence.Stream))
+	if err == nil {
+		_ = m.Term() // the server has removed it
 		return
 	}
-	delete(k.failed, machine+job)
-	k.say("job %.12s on %s: %s %s", job, machine, s.Outcome, s.File)
-	_ = m.DoubleAck(ctx)
+	_ = m.Nak()
+}
+
+// forget drops a result with a part that the server cannot give, so that its sender is told to
+// send the job again, and no one takes the part for whole: the machine still has the results, and
+// sends them then.
+func (k *Collector) forget(ctx context.Context, m jetstream.Msg, machine, job string, unread *unreadError) {
+	store, err := k.client.js.ObjectStore(ctx, partsBucket)
+	if err == nil {
+		err = store.Delete(ctx, unread.digest)
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		k.putBack(ctx, m)
+		return
+	}
+	delete(k.failed, m.Subject())
+	k.say("job %.12s on %s has to be sent again: %v", job, machine, unread)
+	if m.DoubleAck(ctx) == nil {
+		_ = k.client.conn.Publish(noteSubject(machine, job), []byte(unread.Error())) // who waits looks anyway
+	}
 }
 
 // tell says what became of a job. The first word counts: results that are there are never
@@ -150,10 +212,10 @@ func (k *Collector) store(ctx context.Context, machine, job string, r *Result) (
 		return "", &badResultError{"it names no results file"}
 	}
 	var document, data bytes.Buffer
-	if err := k.client.object(ctx, job, jobs.MostDocument, &document); err != nil {
+	if err := k.read(ctx, job, jobs.MostDocument, &document); err != nil {
 		return "", err
 	}
-	if err := k.client.object(ctx, r.SHA256, r.Size, &data); err != nil {
+	if err := k.read(ctx, r.SHA256, r.Size, &data); err != nil {
 		return "", err
 	}
 	j, err := jobs.Decode(document.Bytes())
@@ -165,6 +227,18 @@ func (k *Collector) store(ctx context.Context, machine, job string, r *Result) (
 	}
 	file = filepath.Join(machine, j.Name+"-"+job[:12]+".bench")
 	return file, k.write(filepath.Join(k.folder, file), data.Bytes())
+}
+
+// read reads a part that a result needs.
+func (k *Collector) read(ctx context.Context, digest string, most int64, w io.Writer) error {
+	err := k.client.object(ctx, digest, most, w)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLarger):
+		return &badResultError{err.Error()}
+	}
+	return &unreadError{digest, err}
 }
 
 // check returns an error unless data are whole results of a job on a machine.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -8,11 +9,61 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// RetryAfter sets how long a job waits that could not be carried out, for a test.
+// RetryAfter sets how long waits what could not be carried out, or not be stored, for a test.
 func RetryAfter(t *testing.T, d time.Duration) {
-	was := retryAfter
-	retryAfter = d
-	t.Cleanup(func() { retryAfter = was })
+	carried, stored := retryAfter, storeAgainAfter
+	retryAfter, storeAgainAfter = d, d
+	t.Cleanup(func() { retryAfter, storeAgainAfter = carried, stored })
+}
+
+// Lose has the server lose the pieces of an object, and keep its name.
+func Lose(t *testing.T, c *Client, digest string) {
+	t.Helper()
+	store, err := c.js.ObjectStore(t.Context(), partsBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := store.GetInfo(t.Context(), digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := c.js.Stream(t.Context(), "OBJ_"+partsBucket)
+	if err == nil {
+		err = stream.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+partsBucket+".C."+info.NUID))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Waiting are the results that the server has, by machine, and are not stored yet.
+func Waiting(t *testing.T, c *Client) map[string]Result {
+	t.Helper()
+	stream, err := c.js.Stream(t.Context(), resultsStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter("dyno.result.>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]Result)
+	for subject := range info.State.Subjects {
+		machine, _, err := splitSubject(subject, "result")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := stream.GetLastMsgForSubject(t.Context(), subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Result
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			t.Fatal(err)
+		}
+		all[machine] = r
+	}
+	return all
 }
 
 // Sweep removes what nothing needs any more, as Collect does now and then, as if it were later.

@@ -138,7 +138,9 @@ func (s *said) String() string {
 // newLab starts a fleet in this process, for this user on this machine.
 func newLab(t testing.TB) *lab {
 	t.Helper()
-	return startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
+	l := startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
+	l.collect()
+	return l
 }
 
 func startLab(t testing.TB, o fleet.ServerOptions) *lab {
@@ -159,14 +161,8 @@ func startLab(t testing.TB, o fleet.ServerOptions) *lab {
 	if err := l.client.Found(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended, owner := make(chan error, 1), l.client
-	go func() { ended <- fleet.Collect(ctx, owner, l.results, l.said) }()
+	owner := l.client
 	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 		owner.Close()
 		l.server.Stop()
 		if t.Failed() {
@@ -174,6 +170,19 @@ func startLab(t testing.TB, o fleet.ServerOptions) *lab {
 		}
 	})
 	return l
+}
+
+// collect has results stored from now on.
+func (l *lab) collect() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, owner := make(chan error, 1), l.client
+	go func() { ended <- fleet.Collect(ctx, owner, l.results, l.said) }()
+	l.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			l.t.Error(err)
+		}
+	})
 }
 
 // join has an agent join, and returns what makes it leave: at the end of its job, and at once.
@@ -185,7 +194,10 @@ func (l *lab) join(o fleet.AgentOptions) (leave, kill func()) {
 	if o.Home == "" {
 		o.Home = l.home
 	}
-	o.Log, o.Longest, o.Patient = l.said, time.Minute, true
+	if o.Longest == 0 {
+		o.Longest = time.Hour
+	}
+	o.Log, o.Patient = l.said, true
 	o.Carry = []string{filepath.Join(programs(l.t), "benchrun"), "carry"}
 	ended := make(chan error, 1)
 	go func() { ended <- fleet.Join(ctx, processes, o) }()
@@ -203,6 +215,10 @@ func bare(name string) fleet.AgentOptions {
 	return fleet.AgentOptions{Machine: name, Sandbox: fleet.Sandbox{Off: true}}
 }
 
+// patience is how often a test looks for what does not happen. It is counted, so that a machine
+// that stands still for minutes loses one look.
+const patience = 5000
+
 // submit sends a job, and wait waits for what becomes of it.
 func (l *lab) submit(folder, machine string) string {
 	l.t.Helper()
@@ -215,31 +231,56 @@ func (l *lab) submit(folder, machine string) string {
 
 func (l *lab) wait(machine, id string) *fleet.Stored {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 2*time.Minute)
-	defer cancel()
-	s, err := l.client.Wait(ctx, machine, id, func(text string) { fmt.Fprintf(l.said, "%s says %s\n", machine, text) })
+	s, err := l.known(machine, id)
 	if err != nil {
 		l.t.Fatalf("job %.12s on %s: %v\n%s", id, machine, err, l.said)
 	}
 	return s
 }
 
+// known waits until it is known what became of a job, or that it is forgotten.
+func (l *lab) known(machine, id string) (s *fleet.Stored, err error) {
+	const look = 10 * time.Second
+	for range patience / 100 {
+		ctx, cancel := context.WithTimeout(l.t.Context(), look)
+		s, err = l.client.Wait(ctx, machine, id, func(text string) { fmt.Fprintf(l.said, "%s says %s\n", machine, text) })
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	return s, err
+}
+
 // until waits until what the fleet does is as it should be.
 func (l *lab) until(what string, is func(s *fleet.Status) bool) {
 	l.t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		s, err := l.client.Status(l.t.Context())
-		if err == nil && is(s) {
+	var s *fleet.Status
+	var err error
+	for range patience {
+		if s, err = l.client.Status(l.t.Context()); err == nil && is(s) {
 			return
-		}
-		if time.Now().After(deadline) {
-			text, _ := json.Marshal(s)
-			l.t.Fatalf("never %s: %s %v\n%s", what, text, err, l.said)
 		}
 		time.Sleep(20 * time.Millisecond) // there is nothing to wait for but the fleet
 	}
+	text, _ := json.Marshal(s)
+	l.t.Fatalf("never %s: %s %v\n%s", what, text, err, l.said)
 }
+
+// only is how many jobs are queued for the only machine, and what it does: nothing if it is away,
+// or has not joined yet.
+func only(s *fleet.Status) (queue int, live fleet.Live) {
+	if len(s.Machines) != 1 {
+		return 0, live
+	}
+	if m := s.Machines[0]; m.Live != nil {
+		live = *m.Live
+	}
+	return len(s.Machines[0].Queue), live
+}
+
+func isMeasuring(s *fleet.Status) bool { _, live := only(s); return live.State == fleet.StateMeasuring }
+func isAway(s *fleet.Status) bool      { _, live := only(s); return live.State == "" }
 
 // A plan that is sent comes back as a results file, whole, and with the machine that measured
 // it; sent again, it is not measured again.
@@ -303,6 +344,18 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// A job that does not end is ended.
+func TestLongest(t *testing.T) {
+	fleet.RetryAfter(t, 10*time.Millisecond)
+	l := newLab(t)
+	o := bare("one")
+	o.Longest = 100 * time.Millisecond
+	l.join(o)
+	if s := l.wait("one", l.submit(newJob(t, 1, 1, "Hangs"), "one")); s.Outcome != fleet.Failed || !strings.Contains(s.Said, "it was ended after 100ms") {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Jobs wait for who measures on the machine otherwise; a job that waits, or runs, can be
 // cancelled, and a machine drained.
 func TestWaitCancelDrain(t *testing.T) {
@@ -314,8 +367,8 @@ func TestWaitCancelDrain(t *testing.T) {
 	}
 	waits, queued := l.submit(newJob(t, 1, 1, "X"), "one"), l.submit(newJob(t, 1, 2, "X"), "one")
 	l.until("waiting", func(s *fleet.Status) bool {
-		m := s.Machines[0]
-		return m.Live != nil && m.Live.State == fleet.StateWaiting && strings.Contains(m.Live.Waits, "benchrun ab main") && m.Live.Job == waits && len(m.Queue) == 1
+		queue, live := only(s)
+		return live.State == fleet.StateWaiting && strings.Contains(live.Waits, "benchrun ab main") && live.Job == waits && queue == 1
 	})
 	for _, id := range []string{waits, queued} {
 		if err := l.client.Cancel(t.Context(), "one", id); err != nil {
@@ -327,7 +380,7 @@ func TestWaitCancelDrain(t *testing.T) {
 	}
 	lock.Unlock()
 	hangs := l.submit(newJob(t, 1, 3, "Hangs"), "one")
-	l.until("measuring", func(s *fleet.Status) bool { return s.Machines[0].Live.State == fleet.StateMeasuring })
+	l.until("measuring", isMeasuring)
 	if err := l.client.Drain(t.Context(), "one", true); err != nil {
 		t.Fatal(err)
 	}
@@ -339,8 +392,8 @@ func TestWaitCancelDrain(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	l.until("drained", func(s *fleet.Status) bool {
-		m := s.Machines[0]
-		return m.Drained && m.Live.State == fleet.StateFree && len(m.Queue) == 1
+		queue, live := only(s)
+		return live.State == fleet.StateFree && s.Machines[0].Drained && queue == 1
 	})
 	if err := l.client.Drain(t.Context(), "one", false); err != nil {
 		t.Fatal(err)
@@ -357,24 +410,21 @@ func TestKilledAndLeaving(t *testing.T) {
 	id := l.submit(newJob(t, 40, 1, "X"), "one")
 	var first, second uint64 // tokens of leases
 	l.until("in the middle", func(s *fleet.Status) bool {
-		if len(s.Machines) > 0 && s.Machines[0].Live != nil {
-			first = s.Machines[0].Live.Fence
-		}
+		_, live := only(s)
+		first = live.Fence
 		return first > 0 && blocksDone(l, id) > 2
 	})
 	kill()
-	l.until("away", func(s *fleet.Status) bool { return s.Machines[0].Live == nil })
+	l.until("away", isAway)
 	before := blocksDone(l, id)
 	if before >= 40 {
 		t.Skip("it was done before it was killed")
 	}
 	leave, _ := l.join(bare("one"))
 	l.until("going on", func(s *fleet.Status) bool {
-		if s.Machines[0].Live == nil || s.Machines[0].Live.State != fleet.StateMeasuring {
-			return false
-		}
-		second = s.Machines[0].Live.Fence
-		return true
+		_, live := only(s)
+		second = live.Fence
+		return live.State == fleet.StateMeasuring
 	})
 	leave() // at the end of the job
 	s := l.wait("one", id)
@@ -385,7 +435,7 @@ func TestKilledAndLeaving(t *testing.T) {
 	if err != nil || strings.Count(string(data), "\n# resumed ") != 1 || strings.Count(string(data), "\nBenchmarkX ") != 40 {
 		t.Errorf("after %d blocks it went on to %s, %v", before, data, err)
 	}
-	l.until("away", func(s *fleet.Status) bool { return s.Machines[0].Live == nil })
+	l.until("away", isAway)
 }
 
 // blocksDone is how many blocks of a job are in its results.
@@ -423,6 +473,98 @@ func TestSweep(t *testing.T) {
 		objects, orders := fleet.Objects(t, l.client)
 		return objects == 0 && orders == 0
 	})
+}
+
+// A result of which the server has lost a part is sent again, without being measured again, and
+// others do not wait for it.
+func TestLostResult(t *testing.T) {
+	fleet.RetryAfter(t, 10*time.Millisecond)
+	l := startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
+	l.join(bare("one"))
+	l.join(bare("two"))
+	folder := newJob(t, 2, 1, "X")
+	lost := l.submit(folder, "one")
+	var waiting map[string]fleet.Result
+	finished := func(machine string) func(*fleet.Status) bool {
+		return func(*fleet.Status) bool { waiting = fleet.Waiting(t, l.client); return waiting[machine].Outcome != "" }
+	}
+	l.until("measured", finished("one"))
+	fleet.Lose(t, l.client, waiting["one"].SHA256)
+	other := l.submit(newJob(t, 2, 2, "X"), "two")
+	l.until("measured", finished("two"))
+	l.collect()
+	if s := l.wait("two", other); s.Outcome != fleet.Done {
+		t.Errorf("%+v", s)
+	}
+	if s, err := l.known("one", lost); !errors.Is(err, fleet.ErrForgotten) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	l.submit(folder, "one")
+	s := l.wait("one", lost)
+	data, err := os.ReadFile(filepath.Join(l.results, s.File))
+	if err != nil || waiting["one"].SHA256 != s.SHA256 || strings.Count(string(data), "\nBenchmarkX ") != 2 {
+		t.Errorf("%+v: %s, %v", s, data, err)
+	}
+	fleet.Lose(t, l.client, s.SHA256)
+	path := filepath.Join(t.TempDir(), "r.bench")
+	if err := l.client.Fetch(t.Context(), s, path); err == nil || !strings.Contains(err.Error(), "in its folder of results, as "+s.File) {
+		t.Errorf("results that only the folder has: %v", err)
+	}
+}
+
+// A job that is being sent when the server goes away is sent when that is back.
+func TestServerGoesWhileSending(t *testing.T) {
+	l := newLab(t)
+	folder := newJob(t, 1, 1, "X")
+	gone, back := false, false
+	id, err := l.client.Submit(t.Context(), folder, "one", func(at fleet.Sending) {
+		switch {
+		case !gone: // of several parts, one is there
+			gone = true
+			l.server.Stop()
+		case at.Away != nil && !back:
+			back = true
+			server, err := fleet.Start(fleet.ServerOptions{Home: l.home, Listen: strings.TrimPrefix(l.server.URL, "nats://")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.server = server
+		}
+	})
+	if err != nil || !back {
+		t.Fatalf("%v; it was waited for the server: %v", err, back)
+	}
+	l.join(bare("one"))
+	if s := l.wait("one", id); s.Outcome != fleet.Done {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A job of which the server has lost a part, or what says what it is, is sent again.
+func TestLostJob(t *testing.T) {
+	fleet.RetryAfter(t, 10*time.Millisecond)
+	l := newLab(t)
+	folder := newJob(t, 1, 1, "X")
+	_, j, err := jobs.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := jobID(t, folder)
+	for _, digest := range []string{j.Parts[0].SHA256, id} {
+		l.submit(folder, "one")
+		fleet.Lose(t, l.client, digest)
+		leave, _ := l.join(bare("one"))
+		if s, err := l.known("one", id); !errors.Is(err, fleet.ErrForgotten) {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		leave()
+		l.until("away", isAway)
+	}
+	l.submit(folder, "one")
+	l.join(bare("one"))
+	if s := l.wait("one", id); s.Outcome != fleet.Done {
+		t.Errorf("%+v", s)
+	}
 }
 
 // What the server's store forgets, the folder of results knows.

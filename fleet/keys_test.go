@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 var someJob = strings.Repeat("ab", 32)
@@ -201,5 +203,14 @@ func TestGrants(t *testing.T) {
 	}
 	if _, err := Grants(home); err == nil || !strings.Contains(err.Error(), "keys:1: ") {
 		t.Errorf("a line with a word too many: %v", err)
+	}
+}
+
+// Only a limit of one message a subject says that a message is there already.
+func TestStoredAlready(t *testing.T) {
+	for text, want := range map[string]bool{"maximum messages per subject exceeded": true, "maximum bytes exceeded": false, "message size exceeds maximum allowed": false} {
+		if got := isStoredAlready(&jetstream.APIError{ErrorCode: 10077, Description: text}); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
 	}
 }

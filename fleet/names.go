@@ -17,6 +17,8 @@ const (
 	liveBucket     = "dyno-live"     // leases: what machines do now, by name; gone after leaseTime
 	ordersBucket   = "dyno-orders"   // MACHINE.drain, MACHINE.cancel.JOB
 	storedBucket   = "dyno-stored"   // what became of jobs: MACHINE.JOB
+
+	partsStream = "OBJ_" + partsBucket // where the server has the pieces of objects
 )
 
 const (

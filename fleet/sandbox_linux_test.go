@@ -121,20 +121,10 @@ func TestNothingIsLeft(t *testing.T) {
 	l := newLab(t)
 	_, kill := l.join(confined("one", 4096))
 	l.submit(newJob(t, 1, 1, "Hangs"), "one")
-	l.until("measuring", func(s *fleet.Status) bool {
-		return len(s.Machines) > 0 && s.Machines[0].Live != nil && s.Machines[0].Live.State == fleet.StateMeasuring
-	})
-	deadline := time.Now().Add(time.Minute)
-	for running(t, "sleep") == 0 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
+	l.until("measuring", isMeasuring)
+	l.until("with a process of its own", func(*fleet.Status) bool { return running(t, "sleep") > 0 })
 	kill()
-	for running(t, "") > 0 {
-		if time.Now().After(deadline) {
-			t.Fatal("processes of the job are left")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	l.until("over", func(*fleet.Status) bool { return running(t, "") == 0 })
 }
 
 // confined is a machine with a sandbox, of a gigabyte and so many processes.

@@ -297,9 +297,10 @@ func (c *Client) Found(ctx context.Context) error {
 	}
 	// A result waits until the collector has stored it. A second one of the job is refused by
 	// the server meanwhile, and by the collector, which knows what it has stored, at any time.
+	// The collector puts one that it cannot store behind the others by a rollup.
 	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: resultsStream, Subjects: []string{"dyno.result.>"}, Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
-		MaxMsgSize: mostResult, AllowDirect: true,
+		MaxMsgSize: mostResult, AllowDirect: true, AllowRollup: true,
 	})
 	if err != nil {
 		return err

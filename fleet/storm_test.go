@@ -237,17 +237,16 @@ func (s *storm) reach() *fleet.Client {
 // insist tries again while the server is away.
 func insist[T any](t *testing.T, try func() (T, error)) T {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Minute)
-	for {
-		v, err := try()
-		if err == nil {
+	var v T
+	var err error
+	for range patience {
+		if v, err = try(); err == nil {
 			return v
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+	t.Fatal(err)
+	return v
 }
 
 // submit sends the plans: half of them before anything is killed, and the others in the storm.
@@ -257,18 +256,17 @@ func (s *storm) submit(client *fleet.Client) {
 		s.jobs = append(s.jobs, sent{fmt.Sprintf("m%d", i%len(s.agents)+1), jobID(s.t, folder), folder})
 	}
 	for _, j := range s.jobs[:s.plans/2] {
-		insist(s.t, func() (string, error) { return client.Submit(s.t.Context(), j.folder, j.machine, nil) })
+		if _, err := client.Submit(s.t.Context(), j.folder, j.machine, nil); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 
-// submitRest is the other half. It tries again what fails, as long as the storm goes on.
+// submitRest is the other half, while the server goes and comes.
 func (s *storm) submitRest(ctx context.Context, client *fleet.Client) {
 	for _, j := range s.jobs[s.plans/2:] {
-		for ctx.Err() == nil {
-			if _, err := client.Submit(ctx, j.folder, j.machine, nil); err == nil {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
+		if _, err := client.Submit(ctx, j.folder, j.machine, nil); err != nil && ctx.Err() == nil {
+			s.fault("job %.12s could not be sent to %s: %v", j.id, j.machine, err)
 		}
 	}
 }

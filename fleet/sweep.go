@@ -82,7 +82,11 @@ func (k *Collector) needed(ctx context.Context) (map[string]bool, error) {
 			}
 			needed[id] = true
 			var document bytes.Buffer
-			if err := k.client.object(ctx, id, jobs.MostDocument, &document); err != nil {
+			err = k.client.object(ctx, id, jobs.MostDocument, &document)
+			if errors.Is(err, errLost) {
+				continue // its machine lets go of it
+			}
+			if err != nil {
 				return nil, err
 			}
 			if j, err := jobs.Decode(document.Bytes()); err == nil { // else its machine refuses it

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/dynolab/dyno/fleet"
 )
 
@@ -22,6 +24,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := startLab(t, fleet.ServerOptions{Home: home, Listen: "127.0.0.1:0", Cert: cert, Key: key})
+	l.collect()
 	if !strings.HasPrefix(l.server.URL, "tls://") {
 		t.Errorf("it listens at %s", l.server.URL)
 	}
@@ -68,6 +71,9 @@ func TestTLS(t *testing.T) {
 	l.until("empty", func(s *fleet.Status) bool { return len(s.Machines) == 1 && len(s.Machines[0].Queue) == 0 })
 	if strings.Contains(l.said.String(), ": run X 2\n") {
 		t.Error("it was carried out")
+	}
+	if _, err := connect(t, machine.Options).Submit(t.Context(), folder, "one", nil); !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("an agent sends a job: %v", err)
 	}
 }
 

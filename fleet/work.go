@@ -63,6 +63,11 @@ func (a *Agent) take(ctx, processes context.Context, m jetstream.Msg) {
 	case errors.Is(err, errEnding):
 		a.say("job %.12s goes on when this machine joins again", o.Job)
 		_ = m.Nak()
+	case errors.Is(err, errLost):
+		a.say("job %.12s has to be sent again: %v", o.Job, err)
+		if m.DoubleAck(processes) == nil {
+			t.note(err.Error())
+		}
 	default:
 		a.say("job %.12s: %v; tried again in %v", o.Job, err, retryAfter)
 		t.note(fmt.Sprintf("%v; tried again in %v", err, retryAfter))
@@ -157,9 +162,9 @@ func (t *task) ended() (Result, error) {
 }
 
 // failed counts a try that failed; the last one is the job's result. A full disk, and a server
-// that is away, are no fault of the job.
+// that is away or has lost a part, are no fault of the job.
 func (t *task) failed(err error) (Result, error) {
-	if isFull(err) || !t.client.conn.IsConnected() || errors.Is(err, context.Canceled) {
+	if isFull(err) || errors.Is(err, errLost) || !t.client.conn.IsConnected() || errors.Is(err, context.Canceled) {
 		return Result{}, err
 	}
 	path := filepath.Join(t.folder, "tries")

@@ -61,8 +61,13 @@ const mostTimes = 3
 // submitOnce sends a job, and waits until it is known what became of it. Its id is "" as long as
 // it was not sent.
 func submitOnce(ctx context.Context, con *console.Console, f *fleet.Client, folder, machine string) (stored *fleet.Stored, id string, err error) {
-	id, err = f.Submit(ctx, folder, machine, func(sent, of int64) {
-		con.Status(fmt.Sprintf("sending to %s: %.1f of %.1f MB", machine, float64(sent)/1e6, float64(of)/1e6))
+	away := false
+	id, err = f.Submit(ctx, folder, machine, func(at fleet.Sending) {
+		if at.Away != nil && !away {
+			fmt.Fprintf(con, "the fleet is away: %v; it goes on when that is back, and an interrupt ends it\n", at.Away)
+		}
+		away = at.Away != nil
+		con.Status(fmt.Sprintf("sending to %s: %.1f of %.1f MB", machine, float64(at.Sent)/1e6, float64(at.Of)/1e6))
 	})
 	con.Clear()
 	if err != nil {
