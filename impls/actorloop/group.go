@@ -373,6 +373,7 @@ func (g *Group[T]) close() {
 	for m.blocked.Len() > 0 {
 		m.blocked.Pop().msg.call.answers <- answer[T]{err: group.ErrGroupClosed}
 	}
+	invariants.Window() // a Go that comes now asks, or has a credit, and is not refused
 	g.settle()
 	// Only now can a Go be refused without asking: a caller that has been refused
 	// and then cancels must find the group settled if nothing was in flight.

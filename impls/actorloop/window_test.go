@@ -1,6 +1,7 @@
 package actorloop
 
 import (
+	"context"
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
@@ -67,5 +68,26 @@ func TestKeptBeforeItWasWanted(t *testing.T) {
 	s.watchdog()
 	if told := s.d.wantKept.state.Load() == told; !s.ticking && !told {
 		t.Error("a worker has kept an actor, and nothing will look whether it comes to it")
+	}
+}
+
+// A closed group refuses without asking only when it has settled: who is refused and then cancels
+// is too late.
+func TestRefusedWhenSettled(t *testing.T) {
+	if !invariants.Enabled {
+		t.Skip("windows are nothing in this build: -race or -tags dynocheck")
+	}
+	g := NewGroup[int](context.Background())
+	windows := 0
+	end := invariants.Within(func() {
+		windows++
+		if g.credit.Load() == withdrawn && !g.outcome.Settled() {
+			t.Error("a call of Go is refused before the group has settled")
+		}
+	})
+	g.close() // as the manager does, which does not run
+	end()
+	if windows != 1 || g.credit.Load() != withdrawn || !g.outcome.Settled() {
+		t.Errorf("after %d windows, want one, the credit is %d, and the group has settled: %v", windows, g.credit.Load(), g.outcome.Settled())
 	}
 }

@@ -114,6 +114,39 @@ func TestGiveUpNeedsSlot(t *testing.T) {
 	})
 }
 
+// A task that does not wait any more, for a task that goes on with its slot, gets another one.
+func TestSlotForAWaitThatEnds(t *testing.T) {
+	ends := map[string]func(h *task.Handle, giveUp func()){
+		"given up": func(_ *task.Handle, giveUp func()) { giveUp() },
+		"canceled": func(h *task.Handle, _ func()) { h.Cancel() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := NewExecutorWith(ExecutorConfig{Slots: 1})
+				gate := make(chan struct{})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var inner *task.Handle
+				outer := task.Start(x, func(own context.Context) error {
+					inner = task.Fork(own, func(context.Context) (int, error) { <-gate; return 0, nil }).Handle()
+					_ = inner.Wait(ctx)
+					return nil
+				})
+				time.Sleep(time.Second) // what watched for the beginning of inner is over
+				synctest.Wait()
+				end(inner, cancel)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if s := outer.Status(); s != task.Resolved {
+					t.Errorf("the task that waited is %v, and no slot is to be added", s)
+				}
+				close(gate)
+			})
+		})
+	}
+}
+
 // Tasks that block in other ways than by waiting for a task do not stop the others.
 func TestBlockedTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -369,6 +369,7 @@ func (g *Group[T]) fail(r group.Result[T]) uint64 {
 		}
 	}
 	done := g.results.push(r)
+	invariants.Window()  // who takes the result now finds the context cancelled
 	g.failed.Store(true) // after the push: results that skip the mutex come later
 	return done
 }

@@ -327,6 +327,7 @@ func (p *Pool) visible(except *worker) bool {
 			}
 			// The owner adds a job and then looks whether it is shown; this hides
 			// it and then looks whether there is a job. One of them sees the other.
+			invariants.Window()
 			r.hide(w.bit)
 			if w.stock() {
 				r.show(w.bit)

@@ -1,9 +1,13 @@
 package workstealing
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
@@ -114,5 +118,88 @@ func TestJobThatComesAsAWorkerResigns(t *testing.T) {
 	end()
 	if gaveUp {
 		t.Error("a worker gives up its search with a job there that no other worker was woken for")
+	}
+}
+
+// A worker without a job gets one as it is being hidden from those that search: it had looked
+// whether it is shown before.
+func TestJobThatComesAsAWorkerIsHidden(t *testing.T) {
+	needsWindows(t)
+	p := workerless(t)
+	p.cfg.MaxWorkers = 1
+	w := p.unpark()
+	w.show()
+	end := invariants.Within(func() { w.add(job{}, flagUrgent) })
+	visible := p.visible(nil)
+	end()
+	if !visible || w.row.shown.Load() != w.bit {
+		t.Errorf("a job is there, and seen: %v; workers that are shown: %b, want %b", visible, w.row.shown.Load(), w.bit)
+	}
+}
+
+// Who takes the result of a failed task finds the group's context cancelled.
+func TestFailureIsSeenCanceled(t *testing.T) {
+	needsWindows(t)
+	g := NewGroupOn[int](workerless(t), context.Background())
+	failed, windows := errors.New("failed"), 0
+	end := invariants.Within(func() {
+		windows++
+		if r, ok := g.results.pop(); !ok || r.Err != failed || context.Cause(g.ctx) != failed {
+			t.Errorf("the result is %v, %v, and the context's cause %v", r, ok, context.Cause(g.ctx))
+		}
+	})
+	g.fail(group.Result[int]{Err: failed})
+	end()
+	if windows != 1 {
+		t.Errorf("there were %d windows, want one", windows)
+	}
+}
+
+// Each worker of a row is shown and hidden whatever the others do.
+func TestShowAndHideAreEachWorkersOwn(t *testing.T) {
+	var r row
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			bit := uint64(1) << i
+			for range 5_000 {
+				r.show(bit)
+				if r.shown.Load()&bit == 0 {
+					t.Errorf("worker %d was shown, and is hidden by another one", i)
+					return
+				}
+				r.hide(bit)
+				if r.shown.Load()&bit != 0 {
+					t.Errorf("worker %d was hidden, and is shown by another one", i)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// What a worker has counted before it came to a dispatcher is the first one's.
+func TestCountsBeforeTheFirstDispatcher(t *testing.T) {
+	p := workerless(t)
+	w := newWorker(p, 1)
+	for range 3 {
+		w.count(parks)
+	}
+	w.count(wakes)
+	w.count(steals)
+	w.count(steals)
+	first, second := NewDispatcherOn(p), NewDispatcherOn(p)
+	first.enter(w)
+	second.enter(w)
+	w.tally.Publish()
+	var a, b actor.Stats
+	first.AddStats(&a)
+	second.AddStats(&b)
+	if a.Parks != 3 || a.Wakes != 1 || a.Steals != 2 {
+		t.Errorf("the first dispatcher's: %d parks, %d wakes, %d steals; want 3, 1, 2", a.Parks, a.Wakes, a.Steals)
+	}
+	if b.Parks+b.Wakes+b.Steals != 0 {
+		t.Errorf("counted for the second one as well: %d parks, %d wakes, %d steals", b.Parks, b.Wakes, b.Steals)
 	}
 }
