@@ -269,7 +269,7 @@ func (p historyPage) overview() []Block {
 	all := p.judged()
 	table := tabulate(all, []column[*history.Series]{
 		{head: "series", cell: func(s *history.Series) Cell { return Cell{Text: s.Name, Link: "#" + p.ids[s]} }},
-		{head: "over its runs", bars: true, cell: func(s *history.Series) Cell { return Cell{spark: p.spark(s), Tone: worstTone(s)} }},
+		{head: "over its runs", bars: true, cell: func(s *history.Series) Cell { return Cell{spark: p.spark(s), Tone: worstTone(s), Link: "#" + p.ids[s]} }},
 		{head: "last ratio", right: true, cell: func(s *history.Series) Cell {
 			return Cell{Text: formatRatio(math.Exp(s.Points[len(s.Points)-1].Log)), Small: counted(len(s.Points), "point")}
 		}},
@@ -387,8 +387,9 @@ func (t track) lines(m *markup, small bool) {
 	}
 }
 
-// marks draws cuts, and behind the points the commits among which steps lie.
-func (t track) marks(m *markup, hints bool) {
+// marks draws cuts, and behind the points the commits among which steps lie, which are named
+// where the pointer rests.
+func (t track) marks(m *markup) {
 	n := float64(len(t.s.Points))
 	for _, p := range t.s.Pieces {
 		if p.First > 0 && len(p.Cut) > 0 {
@@ -398,11 +399,8 @@ func (t track) marks(m *markup, hints bool) {
 		for i := range p.Steps {
 			step := &p.Steps[i]
 			from, to := float64(step.Before)+0.5, float64(step.Hi)+0.5
-			hint := ""
-			if hints {
-				s := history.Suspicion{Series: t.s, Piece: &p, Step: step}
-				hint = titled(fmt.Sprintf("%s: %s %s", step.State, formatChange(math.Exp(step.Log)), whereIs(t.h, s)))
-			}
+			where := whereIs(t.h, history.Suspicion{Series: t.s, Piece: &p, Step: step})
+			hint := titled(fmt.Sprintf("%s: %s %s", step.State, formatChange(math.Exp(step.Log)), where))
 			m.add(`<g class="%s"><rect class="step" x="%s" width="%s" y="0" height="100%%">%s</rect></g>`, stepTone(step), along(from/n), along((to-from)/n), hint)
 		}
 	}
@@ -414,7 +412,7 @@ func (p historyPage) spark(s *history.Series) (m markup) {
 	if !ok {
 		return nil
 	}
-	t.marks(&m, false)
+	t.marks(&m)
 	t.lines(&m, true)
 	return m
 }
@@ -446,7 +444,7 @@ func (p historyPage) chart(s *history.Series) (c chart, ok bool) {
 		y := pixels(3 + (t.height-6)*(1-tick.at))
 		body.line("grid", "0", y, "100%", y)
 	}
-	t.marks(&body, true)
+	t.marks(&body)
 	t.lines(&body, false)
 	for i, pt := range s.Points {
 		t.point(&body, i, pt)
