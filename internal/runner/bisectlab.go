@@ -207,7 +207,7 @@ func (b *bisectRun) Cost(positions []int, blocks int) float64 {
 		if p == 0 || p == len(b.at)-1 {
 			continue
 		}
-		cost += b.times.Link * float64(blocks)
+		cost += b.times.Link * float64(b.layouts(blocks))
 		if !b.built[b.at[p].Hash] {
 			cost += b.times.Build
 		}
@@ -343,18 +343,30 @@ func (b *bisectRun) fileName(roles, commits []string) string {
 	return "range-" + short(commits[0]) + "-" + short(commits[1])
 }
 
-// link links what is measured, in layouts that take turns with those of other visits, or for
-// a proof in new ones, and makes the plan.
+// layouts returns in how many layouts a version is measured in so many blocks. Where its
+// functions lie changes times, and no counts: those have one.
+func (b *bisectRun) layouts(blocks int) int {
+	if isCount(b.c.Unit) {
+		return 1
+	}
+	return blocks
+}
+
+// link links what is measured, for times in layouts that take turns with those of other visits,
+// or for a proof in new ones, and makes the plan.
 func (b *bisectRun) link(ctx context.Context, m bisect.Measurement, roles, commits []string) (*record.Plan, []testbin.Binary, []record.Setting, error) {
 	plan := *b.plan
 	plan.Cases, plan.Subjects, plan.Looks, plan.Alpha, plan.Margin = nil, nil, nil, 0, 0
-	plan.Blocks, plan.Layouts = m.Blocks, m.Blocks
+	plan.Blocks, plan.Layouts = m.Blocks, b.layouts(m.Blocks)
 	plan.CPU, plan.Packages, plan.Bench = []int{b.row.cpu}, []string{b.row.Pkg}, b.row.Pattern()
 	plan.Seed, plan.SliceOps, plan.WholeCalls = b.plan.Seed+uint64(b.visited), b.slices.Ops, b.slices.Whole
-	layouts := max(b.plan.Layouts, m.Blocks)
-	first := b.visited * 5 % (layouts - m.Blocks + 1)
-	if m.Proof {
-		first = layouts + b.visited*record.MaxLayouts
+	first := 0
+	if !isCount(b.c.Unit) {
+		layouts := max(b.plan.Layouts, m.Blocks)
+		first = b.visited * 5 % (layouts - m.Blocks + 1)
+		if m.Proof {
+			first = layouts + b.visited*record.MaxLayouts
+		}
 	}
 	var fixed record.Settings
 	var binaries []testbin.Binary
@@ -385,7 +397,7 @@ func (b *bisectRun) link(ctx context.Context, m bisect.Measurement, roles, commi
 		fixed.Add(role+"-commit", commits[i])
 	}
 	if fresh > 0 {
-		b.times.Link = (b.times.Link + time.Since(began).Seconds()/float64(fresh*m.Blocks)) / 2
+		b.times.Link = (b.times.Link + time.Since(began).Seconds()/float64(fresh*plan.Layouts)) / 2
 	}
 	if b.v.trimpath {
 		fixed.Add("build", trimpath)
