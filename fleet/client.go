@@ -227,10 +227,10 @@ func (c *Client) putFile(ctx context.Context, digest, path string) error {
 // insist does what needs the server. If that goes away meanwhile, or does not answer because its
 // disk is full, it is done again when the server is back: waits, if not nil, is told why. What
 // fails with a server that answers fails after a few times.
-func (c *Client) insist(ctx context.Context, waits func(why error), do func() error) error {
+func (c *Client) insist(ctx context.Context, waits func(why error), do func(context.Context) error) error {
 	for failed := 0; ; pause(ctx, time.Second) {
 		again := c.reconnected()
-		err := do()
+		err := c.whileThere(ctx, do)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -238,7 +238,9 @@ func (c *Client) insist(ctx context.Context, waits func(why error), do func() er
 		if last := c.conn.LastError(); silent && errors.Is(last, nats.ErrPermissionViolation) {
 			return last // that is why there is no answer
 		}
-		if !silent && !c.wasAway(again) {
+		if c.wasAway(again) {
+			err = nats.ErrDisconnected // whatever failed for it
+		} else if !silent {
 			if failed++; failed == mostTries {
 				return err
 			}
@@ -247,6 +249,26 @@ func (c *Client) insist(ctx context.Context, waits func(why error), do func() er
 			waits(err)
 		}
 	}
+}
+
+// whileThere does something that ends when the connection is lost: what was asked of the server
+// is not answered any more.
+func (c *Client) whileThere(ctx context.Context, do func(context.Context) error) error {
+	lost := c.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	defer c.conn.RemoveStatusListener(lost)
+	if !c.conn.IsConnected() {
+		return nats.ErrDisconnected
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-lost:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return do(ctx)
 }
 
 // Sending is how far a job is sent.
@@ -268,7 +290,7 @@ func (c *Client) Submit(ctx context.Context, folder, machine string, progress fu
 	}
 	at := Sending{Of: j.Size()}
 	id = jobs.ID(document)
-	err = c.insist(ctx, func(why error) { at.Away = why; progress(at) }, func() error {
+	err = c.insist(ctx, func(why error) { at.Away = why; progress(at) }, func(ctx context.Context) error {
 		at = Sending{Of: j.Size()}
 		return c.submit(ctx, folder, machine, id, j, func(part int64) { at.Sent += part; progress(at) })
 	})
@@ -425,7 +447,7 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 	}
 	defer func() { _ = notes.Unsubscribe() }()
 	var watch jetstream.KeyWatcher
-	err = c.insist(ctx, nil, func() error {
+	err = c.insist(ctx, nil, func(context.Context) error { // the watch lasts longer than this
 		bucket, err := c.js.KeyValue(ctx, storedBucket)
 		if err == nil {
 			watch, err = bucket.Watch(ctx, storedKey(machine, id))
@@ -475,7 +497,7 @@ func (c *Client) Fetch(ctx context.Context, s *Stored, path string) error {
 	if err != nil {
 		return err
 	}
-	err = c.insist(ctx, nil, func() error {
+	err = c.insist(ctx, nil, func(ctx context.Context) error {
 		_, err := f.Seek(0, io.SeekStart)
 		return errors.Join(err, f.Truncate(0), c.object(ctx, s.SHA256, mostResults, f))
 	})

@@ -499,6 +499,9 @@ func TestLostResult(t *testing.T) {
 	if s, err := l.known("one", lost); !errors.Is(err, fleet.ErrForgotten) {
 		t.Fatalf("%+v, %v", s, err)
 	}
+	if said := l.said.String(); strings.Index(said, "on two: done") > strings.Index(said, "has to be sent again") {
+		t.Errorf("the other result waited for the lost one: %s", said)
+	}
 	l.submit(folder, "one")
 	s := l.wait("one", lost)
 	data, err := os.ReadFile(filepath.Join(l.results, s.File))
