@@ -282,7 +282,7 @@ storm: ## a fleet of five machines in a storm: 200 plans, 100 kills; and that it
 
 .PHONY: idle
 idle: fleet ## what an agent without a job takes of a processor, into OUT (five minutes)
-	cd fleet && $(BIN)/benchrun run . --bench '^BenchmarkIdleAgent$$' --mode process --time 1x --blocks 3 $(if $(OUT),--out $(abspath $(OUT)))
+	cd fleet && $(BIN)/benchrun run . --bench '^BenchmarkIdleAgent$$' --mode process --time 1x --blocks 3 --timeout 10m $(if $(OUT),--out $(abspath $(OUT)))
 
 # How long generated mutants are tried. An hour is a sample; all of them, MUTATE=0, are days on
 # two processors. Whoever asks again on the same commit goes on where it stopped.

@@ -61,7 +61,7 @@ func TestStormFinds(t *testing.T) {
 		},
 		{
 			"a result is acknowledged before it is stored", "forgotten",
-			change{"collect.go", "\tif s.Outcome == Done {\n", "\t_ = m.DoubleAck(ctx)\n\tif s.Outcome == Done {\n"},
+			change{"collect.go", "\ts, err := k.keep(", "\t_ = m.DoubleAck(ctx)\n\ts, err := k.keep("},
 		},
 		{
 			"a result that comes twice is stored twice", "results",
