@@ -116,7 +116,7 @@ test: check unit race foreign examples firmware ## everything CI runs: no minute
 #	           what runs other programs among them
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
-#	mutants    builds a hundred programs
+#	mutants    start programs some ten thousand times
 .PHONY: nightly
 nightly: test night procs race-all browser boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
@@ -296,7 +296,7 @@ mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h i
 	$(call say,generated mutants of the actor core and of the implementations)
 	go run ./internal/mutate/mutants -for $(MUTATE)
 	$(call say,mutants of the actor core by hand: the clauses for them fail 40 times of 40)
-	DYNO_MUTANTS=1 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
+	DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
 
 .PHONY: cover
 cover: ## coverage of actor/, group/, task/ and every implementation by its own tests, and what is not covered

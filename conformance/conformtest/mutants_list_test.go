@@ -275,10 +275,16 @@ var mutants = []mutant{
 		clauses: "supervise-directives",
 	},
 	{
-		name: "retried message before nothing", file: "supervise.go",
-		old:     "\tc.unstash()\n\tc.recovered(o.retry)\n",
-		new:     "\tc.recovered(o.retry)\n\tc.unstash()\n",
+		name: "retried message before nothing", file: "more.go",
+		old:     "\tq.prepend(msg)\n\tq.list[0].again = true\n",
+		new:     "\tq.list = append(q.list, notice{msg: msg, sent: true, again: true})\n",
 		clauses: "restart-retries-first",
+	},
+	{
+		name: "stash before a message to be tried again", file: "more.go",
+		old:     "\tif !q.empty() && q.list[first].again {\n\t\tfirst++\n\t}\n",
+		new:     "",
+		clauses: "restart-keeps-a-retry-first",
 	},
 	{
 		name: "watches lost in a restart", file: "supervise.go",

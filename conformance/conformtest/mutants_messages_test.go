@@ -108,7 +108,7 @@ var messageMutants = []mutant{
 	{
 		name: "failed message forgotten", file: "supervise.go",
 		old:     "\t\tc.system.deadLetter(DeadLetter{Msg: msg, To: Ref{c}, Reason: ErrFailed, Cause: f.Err})\n",
-		new:     "\t\t_ = msg\n",
+		new:     "\t\t_, _ = msg, f\n",
 		clauses: "letter-failed letters-account",
 	},
 	{

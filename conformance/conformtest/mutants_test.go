@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,19 +23,27 @@ import (
 // Wrong dispatchers, in wrong_test.go, show that the suite finds what an
 // implementation does wrong. The core is the same for all implementations, so
 // that no wrong one of it can be handed to the suite: these tests change a line
-// of its source, build an implementation's conformance test with that, or the core's
-// own, and demand that the clauses that are there for the line fail. They build a
-// program for each mutant and start it some forty times for each clause, which
+// of its source, or of an implementation's, and demand that the clauses and tests that are
+// there for the line fail. They start a program some forty times for each clause, which
 // takes long: `make mutants`.
 
-// mutant is the core with one line changed for the worse.
+// mutant is a package with one line changed for the worse.
 type mutant struct {
 	name    string
-	file    string // of package actor
+	file    string // of package actor, or of another folder of the module
 	old     string // must be in the file once
 	new     string
 	clauses string // that must notice it, without "actor/"
 	impl    string // that runs them; "" is lockbased
+	tests   string // of the file's own package that must notice it, under -race
+}
+
+// path returns where the file is in the module.
+func (m *mutant) path() string {
+	if strings.Contains(m.file, "/") {
+		return m.file
+	}
+	return "actor/" + m.file
 }
 
 func (m *mutant) runsOn() string {
@@ -44,16 +53,14 @@ func (m *mutant) runsOn() string {
 	return m.impl
 }
 
-// mutantsEnv asks for the programs to be built and run.
+// mutantsEnv asks for the mutants to be run, so many times for each clause and test, each time
+// with a seed of its own.
 const mutantsEnv = "DYNO_MUTANTS"
 
-const (
-	mutantRuns  = 40               // of each clause, each with a seed of its own
-	mutantLimit = 30 * time.Second // of one run; who takes longer hangs, and is caught by that
-)
+const mutantLimit = 60 * time.Second // of one run; who takes longer hangs, and is caught by that
 
 // TestMutantsApply holds the table to the source: each change can be made, in
-// one place only, the result is Go, and there are clauses of these names.
+// one function only, the result is Go, and there are clauses of these names.
 func TestMutantsApply(t *testing.T) {
 	names := map[string]bool{}
 	clauses := map[string]bool{}
@@ -65,11 +72,8 @@ func TestMutantsApply(t *testing.T) {
 			t.Errorf("%q is in the table twice", m.name)
 		}
 		names[m.name] = true
-		if _, err := m.source(moduleRoot(t)); err != nil {
-			t.Errorf("%q: %v", m.name, err)
-		}
-		if m.clauses == "" {
-			t.Errorf("%q: no clause is said to notice it", m.name)
+		if m.clauses == "" && m.tests == "" {
+			t.Errorf("%q: no clause or test is said to notice it", m.name)
 		}
 		for _, c := range strings.Fields(m.clauses) {
 			if !clauses[c] {
@@ -77,50 +81,50 @@ func TestMutantsApply(t *testing.T) {
 			}
 		}
 	}
+	if _, err := overlay(moduleRoot(t), t.TempDir()); err != nil {
+		t.Error(err)
+	}
 }
 
-// TestMutants runs the mutants, and before that the core as it is, which must
-// pass the same clauses every time.
+// TestMutants runs the mutants, and before that the sources as they are, which must
+// pass the same clauses and tests every time.
 func TestMutants(t *testing.T) {
-	if os.Getenv(mutantsEnv) == "" {
-		t.Skipf("%d mutants are not built and run: that takes many minutes; make mutants does, or %s=1", len(mutants), mutantsEnv)
+	runs, _ := strconv.Atoi(os.Getenv(mutantsEnv))
+	if runs == 0 {
+		t.Skipf("%d mutants are not run: that takes many minutes; make mutants does, or %s=40", len(mutants), mutantsEnv)
 	}
 	set, _ := testSettings(t)
 	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
-	b := &mutantBench{root: moduleRoot(t), dir: t.TempDir(), set: set}
+	b := &mutantBench{root: moduleRoot(t), dir: t.TempDir(), set: set, runs: runs, built: map[mutantProgram]func() error{}}
+	b.overlay(t)
 
 	t.Run("none", func(t *testing.T) {
-		wanted := map[string][]string{} // clauses by implementation
+		seen := map[mutantCheck]bool{}
 		for _, m := range mutants {
-			for _, c := range strings.Fields(m.clauses) {
-				if impl := m.runsOn(); !slices.Contains(wanted[impl], c) {
-					wanted[impl] = append(wanted[impl], c)
+			for _, c := range m.checks() {
+				if seen[c] {
+					continue
 				}
-			}
-		}
-		for impl, clauses := range wanted {
-			t.Run(impl, func(t *testing.T) {
-				t.Parallel()
-				p := &mutantPrograms{b: b, m: &mutant{name: "none", impl: impl}}
-				for _, c := range clauses {
-					if caught := b.try(t, p, c); caught.runs > 0 {
-						t.Errorf("actor/%s fails in %d of %d runs although nothing was changed, with seed %d:\n%s",
-							c, caught.runs, mutantRuns, caught.seed, caught.output)
+				seen[c] = true
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					if caught := b.try(t, c, 0); caught.runs > 0 {
+						t.Errorf("%s fails in %d of %d runs although nothing was changed, with seed %d:\n%s",
+							c.name, caught.runs, runs, caught.seed, caught.output)
 					}
-				}
-			})
+				})
+			}
 		}
 	})
 	t.Run("run", func(t *testing.T) {
-		for _, m := range mutants {
+		for i, m := range mutants {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				p := &mutantPrograms{b: b, m: &m}
-				for _, c := range strings.Fields(m.clauses) {
-					caught := b.try(t, p, c)
-					b.note(m.name, c, caught)
-					if caught.runs < mutantRuns {
-						t.Errorf("actor/%s passed in %d of %d runs, once with seed %d", c, mutantRuns-caught.runs, mutantRuns, caught.passed)
+				for _, c := range m.checks() {
+					caught := b.try(t, c, i+1)
+					b.note(t, m.name, c.name, caught)
+					if caught.runs < runs {
+						t.Errorf("%s passed in %d of %d runs, once with seed %d", c.name, runs-caught.runs, runs, caught.passed)
 					}
 				}
 			})
@@ -131,18 +135,48 @@ func TestMutants(t *testing.T) {
 
 // source returns the file with the change made.
 func (m *mutant) source(root string) ([]byte, error) {
-	src, err := os.ReadFile(filepath.Join(root, "actor", m.file))
+	src, err := os.ReadFile(filepath.Join(root, m.path()))
 	if err != nil {
 		return nil, err
 	}
 	if n := bytes.Count(src, []byte(m.old)); n != 1 {
-		return nil, fmt.Errorf("actor/%s has %d places like this, want one: the mutant is out of date:\n%s", m.file, n, m.old)
+		return nil, fmt.Errorf("%s has %d places like this, want one: the mutant is out of date:\n%s", m.path(), n, m.old)
 	}
 	changed := bytes.Replace(src, []byte(m.old), []byte(m.new), 1)
 	if _, err := format.Source(changed); err != nil {
-		return nil, fmt.Errorf("actor/%s changed is no Go: %w", m.file, err)
+		return nil, fmt.Errorf("%s changed is no Go: %w", m.path(), err)
 	}
 	return changed, nil
+}
+
+// mutantProgram is the tests of a package of the module.
+type mutantProgram struct {
+	pkg  string
+	race bool
+}
+
+// mutantCheck is a clause or a test that must notice a mutant.
+type mutantCheck struct {
+	name    string // actor/… of a clause
+	program mutantProgram
+	test    string // its name in the program
+}
+
+// checks returns what must notice the mutant: clauses in its implementation's conformance
+// test or, if only the core can break them, in the core's own tests.
+func (m *mutant) checks() (all []mutantCheck) {
+	for _, c := range strings.Fields(m.clauses) {
+		name := "actor/" + c
+		if slices.ContainsFunc(conformance.Core(), func(c conformance.Clause) bool { return c.Name == name }) {
+			all = append(all, mutantCheck{name, mutantProgram{pkg: "actor"}, "TestCore/impl=" + m.runsOn() + "/" + name})
+		} else {
+			all = append(all, mutantCheck{name, mutantProgram{pkg: "impls/" + m.runsOn()}, "TestConformance/" + name})
+		}
+	}
+	for _, test := range strings.Fields(m.tests) {
+		all = append(all, mutantCheck{test, mutantProgram{filepath.Dir(m.path()), true}, test})
+	}
+	return all
 }
 
 // mutantBench is where mutants are built and run.
@@ -150,121 +184,118 @@ type mutantBench struct {
 	root string // of the module
 	dir  string // for what is built; removed in the end
 	set  settings
+	runs int // of each clause and test
 
 	mu    sync.Mutex // guards what follows
-	built int
+	built map[mutantProgram]func() error
 	lines []string
 }
 
-// mutantPrograms are the programs that run clauses on a mutant: its implementation's
-// conformance test, and the core's own tests with that implementation.
-type mutantPrograms struct {
-	b             *mutantBench
-	m             *mutant
-	whole, ofCore string // "" until it is built
+// overlay makes the sources with all mutants.
+func (b *mutantBench) overlay(t *testing.T) {
+	t.Helper()
+	replace, err := overlay(b.root, b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, "overlay.json"), list, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
-// of returns the program that runs a clause, and the name of the clause's test in it.
-func (p *mutantPrograms) of(t *testing.T, clause string) (program, test string) {
+// of returns where the program is, which is built when it is first asked for.
+func (b *mutantBench) of(t *testing.T, p mutantProgram) string {
 	t.Helper()
-	core := slices.ContainsFunc(conformance.Core(), func(c conformance.Clause) bool { return c.Name == "actor/"+clause })
-	if core {
-		if p.ofCore == "" {
-			p.ofCore = p.b.build(t, p.m, "./actor")
-		}
-		return p.ofCore, "TestCore/impl=" + p.m.runsOn() + "/actor/" + clause
-	}
-	if p.whole == "" {
-		p.whole = p.b.build(t, p.m, "./impls/"+p.m.runsOn())
-	}
-	return p.whole, "TestConformance/actor/" + clause
-}
-
-// build builds the tests of a package with the mutant in the place of the core. The
-// mutant without a file is the core.
-func (b *mutantBench) build(t *testing.T, m *mutant, pkg string) (program string) {
-	t.Helper()
+	path := filepath.Join(b.dir, fmt.Sprintf("%s-%v.test", strings.ReplaceAll(p.pkg, "/", "-"), p.race))
 	b.mu.Lock()
-	b.built++
-	program = filepath.Join(b.dir, fmt.Sprintf("%d.test", b.built))
-	b.mu.Unlock()
-	args := []string{"test", "-c", "-ldflags", "-s -w", "-o", program} // linked in half the time
-	if m.file != "" {
-		src, err := m.source(b.root)
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := program + ".go"
-		overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(b.root, "actor", m.file): changed}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, text := range map[string][]byte{changed: src, program + ".json": overlay} {
-			if err := os.WriteFile(name, text, 0o600); err != nil {
-				t.Fatal(err)
+	build := b.built[p]
+	if build == nil {
+		build = sync.OnceValue(func() error {
+			args := []string{"test", "-c", "-ldflags", "-s -w", "-overlay", filepath.Join(b.dir, "overlay.json"), "-o", path}
+			if p.race {
+				args = append(args, "-race")
 			}
-		}
-		args = append(args, "-overlay", program+".json")
+			cmd := exec.Command("go", append(args, "./"+p.pkg)...)
+			cmd.Dir = b.root
+			if out, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("the program with the mutants cannot be built: %w\n%s", err, out)
+			}
+			return nil
+		})
+		b.built[p] = build
 	}
-	cmd := exec.Command("go", append(args, pkg)...)
-	cmd.Dir = b.root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the program with the mutant cannot be built: %v\n%s", err, out)
+	b.mu.Unlock()
+	if err := build(); err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Remove(program) }) // they are large, and many
-	return program
+	return path
 }
 
 // mutantCaught is how often a clause has noticed a mutant.
 type mutantCaught struct {
 	runs   int
+	hung   int    // of these
 	seed   uint64 // of the first run that failed
 	output string // of that run, its beginning
 	passed uint64 // seed of a run that did not
 	took   time.Duration
 }
 
-// try runs a clause with as many seeds as there are runs.
-func (b *mutantBench) try(t *testing.T, p *mutantPrograms, clause string) (c mutantCaught) {
+// try runs a clause or test with as many seeds as there are runs.
+func (b *mutantBench) try(t *testing.T, check mutantCheck, number int) (c mutantCaught) {
 	t.Helper()
-	program, test := p.of(t, clause)
+	program := b.of(t, check.program)
 	began := time.Now()
-	for i := range mutantRuns {
+	for i := range b.runs {
 		seed := b.set.seedOf(i)
-		out, failed := b.once(t, program, test, clause, seed)
+		out, failed := b.once(t, program, check, number, seed)
 		switch {
 		case !failed:
 			c.passed = seed
 			continue
 		case c.runs == 0:
 			c.seed, c.output = seed, out[:min(len(out), 4000)]
-			t.Logf("actor/%s: %s", clause, seen(out))
+			t.Logf("%s: %s", check.name, seen(out))
 		}
 		c.runs++
+		if strings.HasPrefix(out, hangs) {
+			c.hung++
+		}
 	}
 	c.took = time.Since(began)
 	return c
 }
 
-// once runs a clause in a process of its own and reports whether it failed; a
+// hangs begins the output of a program that was stopped.
+const hangs = "it hangs: "
+
+// once runs a clause or test in a process of its own and reports whether it failed; a
 // process that dies has failed too, since no implementation may do that.
-func (b *mutantBench) once(t *testing.T, program, test, clause string, seed uint64) (out string, failed bool) {
+func (b *mutantBench) once(t *testing.T, program string, check mutantCheck, number int, seed uint64) (out string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), mutantLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-test.count=1", "-test.v", "-test.run="+exactly(test))
-	cmd.Dir = b.dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed))
+	cmd := exec.CommandContext(ctx, program, "-test.count=1", "-test.v", "-test.run="+exactly(check.test))
+	cmd.Dir = filepath.Join(b.root, check.program.pkg)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed), fmt.Sprintf("%s=%d", wovenEnv, number))
 	text, err := cmd.CombinedOutput()
 	out = string(text)
+	passed := strings.Contains(out, "--- PASS: "+check.test+" ")
+	if strings.HasPrefix(check.name, "actor/") {
+		passed = strings.Contains(out, "conform: clause="+check.name+" ") && strings.Contains(out, "result=pass")
+	}
 	var exit *exec.ExitError
-	switch line := "conform: clause=actor/" + clause + " "; {
-	case err == nil && strings.Contains(out, line) && strings.Contains(out, "result=pass"):
+	switch {
+	case err == nil && passed:
 		return out, false
 	case err == nil: // skipped, or not there
-		t.Fatalf("actor/%s was not run:\n%s", clause, out)
+		t.Fatalf("%s was not run:\n%s", check.name, out)
 	case ctx.Err() != nil:
-		return fmt.Sprintf("it hangs: stopped after %v\n%s", mutantLimit, out), true
+		return fmt.Sprintf("%sstopped after %v\n%s", hangs, mutantLimit, out), true
 	case !errors.As(err, &exit):
 		t.Fatal(err)
 	}
@@ -282,11 +313,17 @@ func seen(out string) string {
 	return line
 }
 
-// note adds a line to the table.
-func (b *mutantBench) note(name, clause string, c mutantCaught) {
+// note adds a line to the table, and prints it: the table comes much later.
+func (b *mutantBench) note(t *testing.T, name, check string, c mutantCaught) {
+	t.Helper()
+	line := fmt.Sprintf("%-52s %-34s caught %d of %d (%v)", name, check, c.runs, b.runs, c.took.Round(time.Millisecond))
+	if c.hung > 0 {
+		line += fmt.Sprintf(", %d by a hang", c.hung)
+	}
+	t.Log(line)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lines = append(b.lines, fmt.Sprintf("%-52s %-34s caught %d of %d (%v)\n", name, clause, c.runs, mutantRuns, c.took.Round(time.Millisecond)))
+	b.lines = append(b.lines, line+"\n")
 }
 
 func (b *mutantBench) table() string {
