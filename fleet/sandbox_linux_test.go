@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,9 +129,32 @@ func TestNothingIsLeft(t *testing.T) {
 	l.until("over", func(*fleet.Status) bool { return running(t, "") == 0 })
 }
 
+// A job ends with an agent that is killed.
+func TestNothingOutlivesTheAgent(t *testing.T) {
+	if !fleet.CanConfine() {
+		t.Skip("needs root")
+	}
+	l := newLab(t)
+	cmd := exec.Command(filepath.Join(programs(t), "benchfleet"), "join", "--name", "one", "--uid", strconv.Itoa(jobsUser), "--server", l.server.URL)
+	cmd.Env, cmd.Stderr = append(os.Environ(), fleet.HomeEnv+"="+l.home), l.said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l.submit(newJob(t, 1, 1, "Hangs"), "one")
+	l.until("with a process of its own", func(*fleet.Status) bool { return running(t, "sleep") > 0 })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	l.until("over", func(*fleet.Status) bool { return running(t, "") == 0 })
+}
+
+// jobsUser is the user that jobs are.
+const jobsUser = 64751
+
 // confined is a machine with a sandbox, of a gigabyte and so many processes.
 func confined(name string, processes int) fleet.AgentOptions {
-	return fleet.AgentOptions{Machine: name, Sandbox: fleet.Sandbox{UID: 64751, Memory: 1 << 30, Procs: processes}}
+	return fleet.AgentOptions{Machine: name, Sandbox: fleet.Sandbox{UID: jobsUser, Memory: 1 << 30, Procs: processes}}
 }
 
 // running counts the processes of the user that jobs are, those of a name or all.
@@ -141,7 +166,7 @@ func running(t *testing.T, name string) (n int) {
 	}
 	for _, path := range all {
 		text, err := os.ReadFile(path)
-		if err == nil && strings.HasPrefix(string(text), "Name:\t"+name) && strings.Contains(string(text), "\nUid:\t64751\t") {
+		if err == nil && strings.HasPrefix(string(text), "Name:\t"+name) && strings.Contains(string(text), "\nUid:\t"+strconv.Itoa(jobsUser)+"\t") {
 			n++
 		}
 	}
