@@ -568,14 +568,14 @@ func (h *hunt) account() {
 	}
 	ends, err := h.Step()
 	left, squares := ends, err*err+difference*h.shared/float64(len(h.levels))
-	if !h.Exact {
-		squares += alike * alike * ends * ends
-	}
 	unknown := slices.DeleteFunc(upTo(h.first, h.last), h.isSame)
 	for _, s := range h.answer.Steps {
 		proof := levelOf(s.levels)
 		left -= proof.above
 		squares += difference * h.variance(proof, 1/difference, h.shared, 0)
+		if !h.Exact {
+			squares += alike * alike * proof.above * proof.above
+		}
 		unknown = slices.DeleteFunc(unknown, func(p int) bool { return p == s.Position })
 	}
 	half := math.Sqrt(2*squares) * math.Erfinv(1-h.Alpha/2)

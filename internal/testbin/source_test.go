@@ -48,8 +48,8 @@ func TestSourcesOf(t *testing.T) {
 		{"other/other.go", "package other\n", false},
 		{"x_test.go", head + bench, true},
 		{"x_test.go", head + "func TestX(t *testing.T) { unit() }\n\nfunc unit() {}\n\n// BenchmarkX is one.\n" + bench, false},
-		{"x_test.go", head + strings.ReplaceAll(bench, "+= c1", "-= c1"), true},     // a method of a type that is used
-		{"x_test.go", head + strings.ReplaceAll(bench, "= iota", "= iota+1"), true}, // a constant that another one counts on from
+		{"x_test.go", head + strings.ReplaceAll(bench, "+= c1", "-= c1"), true},                                // a method of a type that is used
+		{"x_test.go", head + strings.NewReplacer("+= c1", "-= c1", "= iota", "= iota+1").Replace(bench), true}, // a constant that another one counts on from
 		{"y_test.go", "package m_test\n\nfunc helper() int { return 2 }\n", true},
 		{"y_test.go", "package m_test\n\nfunc helper() int { return 3 }\n", true},
 		{"y_test.go", "package m_test\n\nfunc helper() int { return 3 }\n\nfunc TestY() {}\n", false},
