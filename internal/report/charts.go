@@ -57,7 +57,7 @@ func overviewChart(c *compare.Comparison, t compare.Table) (out chart, ok bool) 
 }
 
 // axisPane is the horizontal axis below panes.
-func axisPane(ticks []tick) pane { return pane{height: axisHeight, body: axisBody(ticks)} }
+func axisPane(ticks []tick) pane { return pane{height: axisHeight, body: axisBody(ticks, chartAxis)} }
 
 // valueTicks are round values of unit on the axis.
 func (s scale) valueTicks(unit string) []tick {

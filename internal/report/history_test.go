@@ -86,7 +86,7 @@ func TestHistoryPage(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<h1>History of box</h1>`,
-		`<a href="#s1">X/impl=b-2</a>`, `id="s1" aria-labelledby="s1-h"`, `<a href="#s1" tabindex="-1" aria-hidden="true"><svg class="spark bad"`,
+		`<a href="#s1">X/<wbr>impl=b-2</a>`, `id="s1" aria-labelledby="s1-h"`, `<a href="#s1" tabindex="-1" aria-hidden="true"><svg class="spark bad"`,
 		`<title>toolchain: go1 → go2</title>`,
 		`<title>proven: +10.5 % in 22222222..55555555, measured 2026-01-03 to 2026-01-06, p = 0.002</title>`,
 		`<title>suspected: −9.5 % in 66666666..88888888`,

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -47,7 +48,7 @@ var pageText string
 var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted,
 	"symbols": func() template.HTML { return template.HTML(symbolDefs()) },
-	"axis":    func(ticks []tick) template.HTML { return template.HTML(axisBody(ticks)) },
+	"axis":    func(ticks []tick) template.HTML { return template.HTML(axisBody(ticks, tableAxis)) },
 	"bar":     barPicture,
 	"dataURL": func(svg []byte) template.URL {
 		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
@@ -150,12 +151,18 @@ func noteID(i int) string { return fmt.Sprintf("n%d", i+1) }
 // noted is the text of a cell, in which what refers to notes leads to them.
 func noted(c Cell) template.HTML {
 	text := template.HTMLEscapeString(c.Text)
+	if c.Link != "" {
+		text = wordEnd.ReplaceAllString(text, "$1$2<wbr>$3")
+	}
 	for _, n := range c.Notes {
 		mark := references([]int{n})
 		text = strings.ReplaceAll(text, mark, fmt.Sprintf(`<a href="#%s" aria-label="note %d">%s</a>`, noteID(n), n+1, mark))
 	}
 	return template.HTML(text)
 }
+
+// wordEnd is where a name may break on a narrow screen: after a slash, and between its words.
+var wordEnd = regexp.MustCompile(`(/)|([a-z0-9])([A-Z])`)
 
 // hidden are the attributes of pictures that only eyes need.
 const hidden template.HTML = `aria-hidden="true" focusable="false"`

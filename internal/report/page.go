@@ -46,7 +46,7 @@ func pageFindings(c *compare.Comparison) []Block {
 	if blocks == nil {
 		return nil
 	}
-	return slices.Insert(blocks, 1, Block(Paragraph{Text: "They are no verdicts, and no gate goes by them."}))
+	return slices.Insert(blocks, 1, Block(Paragraph{Text: "These are not verdicts, and no gate uses them."}))
 }
 
 // trustSection quotes the calibrations of the machines.

@@ -113,8 +113,8 @@ func newSite(runs []SiteRun) *site {
 			s.take(run, ratios)
 		}
 	}
-	s.designs.sort()
-	s.workloads.sort()
+	slices.Sort(s.workloads.names)
+	s.sortDesigns()
 	slices.SortStableFunc(s.figuresOf, func(a, b siteFigure) int {
 		return cmp.Or(strings.Compare(a.workload, b.workload), strings.Compare(a.design, b.design))
 	})
@@ -166,7 +166,22 @@ func (n *siteNames) add(name string) {
 	}
 }
 
-func (n *siteNames) sort() { slices.Sort(n.names) }
+// isPeer reports whether a design is a framework of other people.
+func isPeer(design string) bool { return strings.HasPrefix(design, record.PeerPrefix) }
+
+// sortDesigns has the designs before the peers, of each those first that have most figures.
+func (s *site) sortDesigns() {
+	n := make(map[string]int)
+	for _, f := range s.figuresOf {
+		n[f.design]++
+	}
+	slices.SortFunc(s.designs.names, func(a, b string) int {
+		if isPeer(a) != isPeer(b) {
+			return map[bool]int{true: 1, false: -1}[isPeer(a)]
+		}
+		return cmp.Or(n[b]-n[a], strings.Compare(a, b))
+	})
+}
 
 // link leads from a page to another one.
 func link(from, to string) string {
@@ -214,7 +229,9 @@ func (s *site) machineTable(here string) Table {
 // table has a line for each name, with how many figures there are of it.
 func (n *siteNames) table(s *site, here string) Table {
 	t := labelled(tabulate(n.names, []column[string]{
-		{head: n.noun, cell: func(name string) Cell { return Cell{Text: name, Link: link(here, n.paths[name])} }},
+		{head: n.noun, cell: func(name string) Cell {
+			return Cell{Text: markedName(compare.Column{Name: name, Peer: isPeer(name)}), Link: link(here, n.paths[name])}
+		}},
 		{head: "faster on", right: true, text: func(name string) string { return s.share(n, name, Good) }},
 		{head: "slower on", right: true, text: func(name string) string { return s.share(n, name, Bad) }},
 		{head: "figures", right: true, text: func(name string) string { return formatCount(float64(len(s.of(n, name)))) }},

@@ -31,7 +31,7 @@ func (s *site) groups() (all []siteGroup) {
 		i, ok := at[key]
 		if !ok {
 			i = len(all)
-			at[key], all = i, append(all, siteGroup{title: subject(r.Comparison)})
+			at[key], all = i, append(all, siteGroup{title: planTitle(r.Comparison)})
 		}
 		if !slices.ContainsFunc(all[i].runs, func(o siteRun) bool { return o.machine == r.machine }) {
 			all[i].runs = append(all[i].runs, r)
@@ -42,6 +42,15 @@ func (s *site) groups() (all []siteGroup) {
 		slices.SortFunc(g.runs, func(a, b siteRun) int { return strings.Compare(a.machine, b.machine) })
 	}
 	return all
+}
+
+// planTitle says what was compared; a single benchmark by its name.
+func planTitle(c *compare.Comparison) string {
+	title := subject(c)
+	if rows := c.Tables[0].Rows; len(rows) == 1 {
+		title = strings.Replace(title, "1 benchmark", workloadOf(rows[0]), 1)
+	}
+	return title
 }
 
 // planKey is the same for runs that measure the same; "" if that is not known.

@@ -234,6 +234,17 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 	s := ratioScale(compare.Table{Cols: first.Cols}, each(scaled, func(p place) compare.Row { return p.row })...)
 	bars := barColumn(c, s, true)
 	bars.head, bars.hide = "", form != Page
+	verdict := func(here bool) column[place] {
+		return column[place]{head: "verdict", hide: !here, cell: func(p place) Cell {
+			cell := verdictCell(p)
+			for _, f := range c.Failures {
+				if f.Row == p.row.Name && f.Pkg == p.row.Pkg && f.Col == p.column().Name && !p.isMeasured() {
+					cell.Text = string(f.Kind)
+				}
+			}
+			return cell
+		}}
+	}
 	isBounded := func(p place) bool { return changeInterval(p.cell.Vs) != "" }
 	t := tabulate(shown, []column[place]{
 		{head: "benchmark", cell: func(p place) Cell {
@@ -251,19 +262,12 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 			}
 			return change(p.cell.Vs.Ratio)
 		}},
+		verdict(form == Page), // in view on a phone, where the rest is scrolled to
 		bars,
 		{head: confidence(c) + " interval", right: true, hide: unpaired && form != Page, only: isBounded, text: func(p place) string { return changeInterval(p.cell.Vs) }},
 		{head: "p", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
 		{head: "n", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatN(p.cell) }},
-		{head: "verdict", cell: func(p place) Cell {
-			cell := verdictCell(p)
-			for _, f := range c.Failures {
-				if f.Row == p.row.Name && f.Pkg == p.row.Pkg && f.Col == p.column().Name && !p.isMeasured() {
-					cell.Text = string(f.Kind)
-				}
-			}
-			return cell
-		}},
+		verdict(form != Page),
 		{head: "why", long: true, hide: form != Page, cell: func(p place) Cell {
 			return Cell{Text: joined(" ", references(p.cell.Notes), more(c, p)), Notes: p.cell.Notes}
 		}},

@@ -300,13 +300,17 @@ func (b bar) body() (m markup) {
 	return m
 }
 
-// axisBody is the ticks of a horizontal axis. What a narrow picture leaves out of it is
-// fine, as in footText.
-func axisBody(ticks []tick) (m markup) {
-	wide := wideApart(ticks)
+// axisBody is the ticks of a horizontal axis that is width pixels wide, but for narrow pictures.
+// What these leave out of it is fine, as in footText.
+func axisBody(ticks []tick, width float64) (m markup) {
+	narrow, wide := wideApart(ticks, narrowAxis), wideApart(ticks, width)
 	for i, t := range ticks {
-		class, anchor := "", "middle"
+		m.line("grid", along(t.at), "0", along(t.at), "4")
 		if !wide[i] {
+			continue
+		}
+		class, anchor := "", "middle"
+		if !narrow[i] {
 			class = ` class="fine"`
 		}
 		switch {
@@ -315,7 +319,6 @@ func axisBody(ticks []tick) (m markup) {
 		case t.at > 1-edge:
 			anchor = "end"
 		}
-		m.line("grid", along(t.at), "0", along(t.at), "4")
 		m.add(`<text%s x="%s" y="15" text-anchor="%s">%s</text>`, class, along(t.at), anchor, escaped(t.label))
 	}
 	return m
@@ -324,13 +327,27 @@ func axisBody(ticks []tick) (m markup) {
 // edge is the part of an axis in which labels lie on the inner side of their tick.
 const edge = 0.06
 
-// narrowAxis is how wide an axis is in the narrowest picture: that of a table on a phone.
-const narrowAxis = 60.0
+// How wide an axis is at least, in pixels: of a table on a phone, of one elsewhere, and of a chart.
+const (
+	narrowAxis = 60.0
+	tableAxis  = 170.0
+	chartAxis  = 500.0
+)
 
-// wideApart reports for each tick whether its label has room on a narrow axis beside
+// wideApart reports for each tick whether its label has room on an axis of that width beside
 // those that matter more: that of 1, or of no change, then the outermost.
-func wideApart(ticks []tick) []bool {
+func wideApart(ticks []tick, width float64) []bool {
 	wide := make([]bool, len(ticks))
+	middle := func(t tick) float64 {
+		half := charWidth * float64(utf8.RuneCountInString(t.label)) / 2
+		switch {
+		case t.at < edge:
+			return t.at*width + half
+		case t.at > 1-edge:
+			return t.at*width - half
+		}
+		return t.at * width
+	}
 	rank := func(i int) int {
 		if t := ticks[i].label; t == "1" || t == "0 %" {
 			return -1
@@ -345,7 +362,7 @@ func wideApart(ticks []tick) []bool {
 	for _, i := range order {
 		wide[i] = true
 		for j := range ticks {
-			gap := math.Abs(ticks[i].at-ticks[j].at) * narrowAxis
+			gap := math.Abs(middle(ticks[i]) - middle(ticks[j]))
 			if j != i && wide[j] && gap < charWidth*(float64(utf8.RuneCountInString(ticks[i].label+ticks[j].label))/2+1) {
 				wide[i] = false
 			}

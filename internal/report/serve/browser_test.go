@@ -300,7 +300,8 @@ func TestBrowserNarrow(t *testing.T) {
 	}
 }
 
-// The heat map of five designs fits a phone of 390 pixels: none of them has to be scrolled to.
+// The heat map of five designs fits a phone of 390 pixels: none of them has to be scrolled to. So
+// do the ratios, whose names and reasons are not squeezed into columns.
 func TestBrowserHeatMap(t *testing.T) {
 	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")
 	c, err := compare.Compare([]string{path}, compare.Options{})
@@ -316,6 +317,10 @@ func TestBrowserHeatMap(t *testing.T) {
 	shown := eval[[]int](b, `((e) => [e.querySelectorAll("thead th").length, e.scrollWidth - e.clientWidth])(document.querySelector(".wide:has(.heat)"))`)
 	if want := []int{1 + 5, 0}; !slices.Equal(shown, want) {
 		t.Errorf("columns, and pixels beyond the edge: %d, want %d", shown, want)
+	}
+	// A ratio with its verdict takes a line or two, and one more for each line of the reason.
+	if high := eval[float64](b, `Math.max(...[...document.querySelectorAll(".answer > *, .answer tr")].filter((e) => e.localName !== "tbody").map((e) => e.getBoundingClientRect().height))`); high > 160 {
+		t.Errorf("a row of the ratios is %v pixels high", high)
 	}
 }
 
