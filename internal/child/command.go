@@ -52,7 +52,26 @@ func Says(ctx context.Context, dir string, env []string, name string, args ...st
 			return "", context.Cause(ctx)
 		}
 		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String()))
+		if name == "go" {
+			if plain := GoError(said); plain != nil {
+				return "", plain
+			}
+		}
 		return "", fmt.Errorf("%s %s in %s: %w\n%s", name, strings.Join(args, " "), cmp.Or(dir, "."), err, said)
 	}
 	return strings.TrimSpace(stdout.String()), nil
+}
+
+// GoError is what the go command could not begin with, such as that there is no module, and
+// said in one line; nil if it said anything else. It needs no command line beside it.
+func GoError(said string) error {
+	said = strings.TrimSpace(said)
+	what, isGo := strings.CutPrefix(said, "go: ")
+	switch {
+	case !isGo || strings.Contains(said, "\n"):
+		return nil
+	case strings.HasPrefix(what, "go.mod file not found"):
+		return errors.New("no Go module here or in a folder above: run it in one (go mod init example.com/name makes one)")
+	}
+	return errors.New(what)
 }

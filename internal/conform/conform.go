@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -127,6 +128,8 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		return nil, fmt.Errorf("conformance test stopped: %w", context.Cause(ctx))
 	case readErr != nil:
 		return nil, readErr
+	case len(m.Packages) == 0 && waitErr != nil && child.GoError(stderr.String()) != nil:
+		return nil, child.GoError(stderr.String())
 	case len(m.Packages) == 0 && waitErr != nil:
 		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), waitErr, bytes.TrimSpace(stderr.Bytes()))
 	case len(m.Packages) == 0:

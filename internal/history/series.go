@@ -101,6 +101,9 @@ func Read(paths []string, o Options) (*History, error) {
 			h.Runs = append(h.Runs, *r)
 		}
 	}
+	if len(files) > 0 && len(h.Others) == len(files) {
+		return nil, fmt.Errorf("no results of a run in %s: benchrun run makes some", strings.Join(paths, " "))
+	}
 	slices.SortStableFunc(h.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) })
 	h.checkSpeed()
 	if err := h.gather(o); err != nil {
