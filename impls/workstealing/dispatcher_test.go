@@ -570,7 +570,7 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 		if !p.armed.Load() {
 			t.Error("an actor waits, no worker searches, and the watchdog is not armed")
 		}
-		if n, r := p.search.Load()&0xffffffff, p.running.Load(); n != 0 || r != 0 {
+		if n, r := searching(p.search.Load()), p.running.Load(); n != 0 || r != 0 {
 			t.Errorf("%d workers are believed to search in %d goroutines, and none does", n, r)
 		}
 		p.timer.Stop()

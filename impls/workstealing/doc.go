@@ -71,7 +71,8 @@
 // parked is its place, with its queue. A goroutine comes from Go's free list in the
 // time in which a parked one is woken. In exchange an idle pool is without
 // goroutines: there is nothing to close, and it can be used inside a testing/synctest
-// bubble, though not inside and outside at the same time.
+// bubble, though not inside and outside at the same time. With TinyGo, which takes each
+// stack from the heap, as many goroutines as run at a time rest in a receive instead.
 //
 // # Jobs that block
 //

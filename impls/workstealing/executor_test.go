@@ -123,7 +123,7 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 		if v, err := f.Value(context.Background()); v != 140231 || err != nil {
 			t.Errorf("%v, %v; in order %v", v, err, order)
 		}
-		x.pool.search.Add(^uint64(0))
+		x.pool.search.Add(^uint32(0))
 		quiet(t, x)
 	})
 }
@@ -155,7 +155,7 @@ func TestDeepJoinAlone(t *testing.T) {
 		const depth = 3*deepest + 10
 		x := NewExecutor()
 		f := task.Go(x, func(ctx context.Context) (int, error) {
-			defer x.pool.search.Add(^uint64(0))
+			defer x.pool.search.Add(^uint32(0))
 			return alone(ctx, depth)
 		})
 		if v, err := f.Value(context.Background()); v != depth || err != nil {
@@ -180,7 +180,7 @@ func alone(ctx context.Context, n int) (int, error) {
 	}
 	f := task.ForkCall(ctx, alone, n-1)
 	if p.depth == deepest {
-		x.pool.search.Add(^uint64(0))
+		x.pool.search.Add(^uint32(0))
 		x.pool.wake()
 	}
 	v, err := f.Value(ctx)
@@ -550,7 +550,7 @@ func TestGoexit(t *testing.T) {
 				t.Errorf("what was left ended with %v, %v", v, err)
 			}
 		}
-		x.pool.search.Add(^uint64(0))
+		x.pool.search.Add(^uint32(0))
 		quiet(t, x)
 	})
 }
@@ -670,7 +670,7 @@ func TestForwardProgress(t *testing.T) {
 					_ = task.ForkCall(ctx, hog, &over)
 				}
 				hidden = task.Fork(ctx, one) // the newest: thieves take it last
-				x.pool.search.Add(^uint64(0))
+				x.pool.search.Add(^uint32(0))
 				x.pool.wake()
 				close(started)
 				<-gate
@@ -762,7 +762,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		for i := range fs {
 			fs[i] = task.Go(x, one)
 		}
-		x.pool.search.Add(^uint64(0)) // it has looked while they were in a goroutine's hands
+		x.pool.search.Add(^uint32(0)) // it has looked while they were in a goroutine's hands
 		w := x.pool.unpark()
 		x.pool.running.Add(1)
 		j, ok := w.find()

@@ -2,8 +2,9 @@ package workstealing
 
 import "sync/atomic"
 
-// blockSize is the number of jobs of a block, which is 5 KiB, and half of that on a board.
-const blockSize = 128
+// blockSize is the number of jobs of a block: 128 in 5 KiB, and where a pointer has 32 bits,
+// as on boards with 64 KiB, 32 in 640 bytes.
+const blockSize = 32 << (^uintptr(0) >> 63 << 1)
 
 // block holds jobs. A slot is written once and taken once in each of the
 // block's lives; when the last of its jobs has been taken, the block begins

@@ -59,7 +59,8 @@ type Pool struct {
 	cfg   Config // never written after it was made
 	start func() // work; a value, to start a goroutine without allocating a closure
 
-	// search packs round<<32 | searching.
+	// search packs round<<20 | searching. (With 32 bits each, a processor of 32 bits has to
+	// disable interrupts to read it before every job.)
 	//
 	// searching is the number of workers that look for a job or are about to:
 	// started and not yet scheduled, or looking around. It hands the duty to
@@ -70,11 +71,11 @@ type Pool struct {
 	//
 	// round is raised by a new worker that wants to know who is making progress;
 	// a worker that takes its first job in a round counts itself in loops or joins.
-	search atomic.Uint64
+	search atomic.Uint32
 
 	// armed says that the watchdog's timer is set.
 	armed atomic.Bool
-	_     [47]byte // read for every job, written rarely
+	_     [51]byte // read for every job, written rarely
 
 	// loops and joins count the workers that have begun a job in this round,
 	// loops those that were between two jobs, and joins those that did so in a
@@ -97,6 +98,12 @@ type Pool struct {
 	parked []*worker  // workers without a goroutine; who parked last is last
 	holes  []*worker  // workers that were dropped, for their places
 	made   uint64     // workers ever made
+
+	// again hands a start to one of the goroutines that rest, resting of them, or, with
+	// false, their end. It is nil where goroutines that have nothing to do end instead. TinyGo
+	// takes the stack of a new one from the heap, 6 KiB on a board of 64, where Go has a list.
+	again   chan bool
+	resting int32 // guarded by mu
 
 	waits sync.Mutex // guards every wait, and Own and Link of the tasks' rooms
 
@@ -124,6 +131,9 @@ func NewPool(cfg Config) (*Pool, error) {
 	p := &Pool{cfg: cfg, self: new(atomic.Pointer[Pool])}
 	p.self.Store(p)
 	p.start = p.work
+	if runtime.Compiler != "gc" {
+		p.again = make(chan bool)
+	}
 	p.inject.init()
 	if cfg.Strategy == Priority {
 		p.ranks = new(ranks)
@@ -151,9 +161,11 @@ func (p *Pool) submit(j job) {
 	p.wake()
 }
 
-func searching(search uint64) uint32 { return uint32(search) }
+const oneRound = 1 << 20 // the lowest bit of round in Pool.search
 
-func round(search uint64) uint32 { return uint32(search >> 32) }
+func searching(search uint32) uint32 { return search % oneRound }
+
+func round(search uint32) uint32 { return search / oneRound }
 
 // wake starts a worker unless one is searching already. It is
 // called after a job became visible.
@@ -168,8 +180,7 @@ func (p *Pool) wake() {
 			return
 		}
 		if p.search.CompareAndSwap(v, v+1) { // fails also if only the round changed
-			p.running.Add(1)
-			go p.start()
+			p.launch()
 			return
 		}
 	}
@@ -190,12 +201,52 @@ func (p *Pool) procs() int32 {
 	return int32(n)
 }
 
+// launch has a goroutine work: one that rests, or a new one.
+func (p *Pool) launch() {
+	p.running.Add(1)
+	if p.again != nil {
+		p.mu.Lock()
+		rested := p.resting > 0
+		if rested {
+			p.resting--
+		}
+		p.mu.Unlock()
+		if rested {
+			p.again <- true
+			return
+		}
+	}
+	go p.start()
+}
+
+// rest waits for the next launch and reports whether there is one, where goroutines are not
+// left to end: for as many as run at a time.
+func (p *Pool) rest() bool {
+	if p.again == nil {
+		return false
+	}
+	p.mu.Lock()
+	if p.closed.Load() || p.resting >= p.procs() {
+		p.mu.Unlock()
+		return false
+	}
+	p.resting++
+	p.mu.Unlock()
+	return <-p.again
+}
+
 // work is the life of a worker's goroutine, which counts as searching from the
 // moment it was started.
 func (p *Pool) work() {
 	if runtime.Compiler == "gc" { // elsewhere a stack is as large as it is
 		deepen()
 	}
+	for p.begin(); p.rest(); p.begin() {
+	}
+}
+
+// begin has the goroutine be a worker until there are no jobs for it.
+func (p *Pool) begin() {
 	p.await()
 	if w := p.unpark(); w != nil {
 		w.loop(w.look())
@@ -203,7 +254,7 @@ func (p *Pool) work() {
 	}
 	// There are as many as there may be after all: who has stopped since and
 	// found this one searching has left the rest to it.
-	p.search.Add(^uint64(0))
+	p.search.Add(^uint32(0))
 	p.arm()
 	p.exit()
 }
@@ -244,7 +295,7 @@ func (p *Pool) await() {
 	procs := p.procs()
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
-		p.search.Add(1 << 32)
+		p.search.Add(oneRound)
 		need := demand(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
 		if need == needed || !p.visible(nil) {
 			return
@@ -301,7 +352,12 @@ func (p *Pool) close(done func()) {
 		}
 	}
 	p.self.Store(nil)
+	rest := p.resting
+	p.resting = 0
 	p.mu.Unlock()
+	for range rest {
+		p.again <- false
+	}
 	if p.running.Load() == 0 {
 		p.once.Do(done)
 	}

@@ -11,6 +11,34 @@ import (
 	"github.com/dynolab/dyno/group"
 )
 
+// Where a goroutine's stack is dear, the next start takes the one that rests, and the end of
+// the pool ends it: the bubble would not end with it.
+func TestGoroutinesRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool()
+		p.again = make(chan bool)
+		var started atomic.Int32
+		p.start = func() { started.Add(1); p.work() }
+		g := NewGroupOn[int](p, t.Context())
+		for range 20 {
+			_ = g.Go(func(context.Context) (int, error) { return 1, nil })
+			_ = g.Wait()
+			synctest.Wait()
+			if n := p.running.Load(); n != 0 {
+				t.Fatalf("%d goroutines work with nothing to do", n)
+			}
+		}
+		if n := started.Load(); n != 1 {
+			t.Errorf("%d goroutines for 20 tasks one after the other, want 1", n)
+		}
+		over := false
+		p.close(func() { over = true })
+		if !over {
+			t.Error("the pool's end waits for a goroutine that rests")
+		}
+	})
+}
+
 // Tasks that sleep do not stop the others, however many there are, and cost a
 // worker each while they do.
 func TestPoolGrowsWhenTasksBlock(t *testing.T) {

@@ -416,7 +416,7 @@ func (w *worker) look() (job, bool) {
 				}
 				// What others have left is this one's business as well: who
 				// left something and blocked counted on it.
-				if searching(p.search.Add(^uint64(0))) == 0 && p.visible(nil) {
+				if searching(p.search.Add(^uint32(0))) == 0 && p.visible(nil) {
 					p.wake()
 				}
 				return j, true
@@ -438,7 +438,7 @@ func (w *worker) look() (job, bool) {
 // resign ends a worker's search, unless there is a job now that it has not found: who
 // has made that visible may have relied on it.
 func (p *Pool) resign() bool {
-	p.search.Add(^uint64(0))
+	p.search.Add(^uint32(0))
 	invariants.Window() // what comes now is left to the look below
 	if !p.visible(nil) {
 		return true
