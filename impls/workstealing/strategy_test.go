@@ -318,6 +318,10 @@ func TestStarvationBounds(t *testing.T) {
 		turn = 300
 		look = 61 // as the package's comment says; not poll, which is to be held against it
 	)
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
 	for _, c := range []struct {
 		name        string
 		cfg         Config
@@ -334,7 +338,7 @@ func TestStarvationBounds(t *testing.T) {
 		{"priority, quiet is high", Config{Strategy: Priority}, 10, actor.Low, actor.High, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			worst := newFlood(t, c.cfg, c.floods, c.busy, c.quiet).worst(t, 40)
+			worst := newFlood(t, c.cfg, c.floods, c.busy, c.quiet).worst(t, rounds)
 			t.Logf("at most %d messages of a flood of %d actors, %.1f turns, before a quiet actor's; bound %d turns", worst, c.floods, float64(worst)/turn, c.bound)
 			if worst > c.bound*turn {
 				t.Errorf("%d messages, %d turns, of a flood before a quiet actor's; want at most %d turns", worst, worst/turn, c.bound)
