@@ -85,8 +85,8 @@ func (w *world) failedWith(f actor.Future, want error) {
 	w.e.same("the error of a future", err, want)
 }
 
-// late demands that err refuses a reply that came too late, and gives it back.
-func (w *world) late(err error, msg any) { w.returned(err, actor.Ref{}, msg, actor.ErrLate) }
+// tooLate demands that err refuses a reply that came too late, and gives it back.
+func (w *world) tooLate(err error, msg any) { w.returned(err, actor.Ref{}, msg, actor.ErrLate) }
 
 // askRace asks, and has two replies, the deadline and a discard race
 // for each future.

@@ -878,7 +878,7 @@ func (p *performance) answer(t *turn, args []string) {
 	msg := p.message(t, args[1])
 	err := t.ctx.Reply(re, msg)
 	if len(args) > 2 {
-		p.w.late(err, msg)
+		p.w.tooLate(err, msg)
 	} else {
 		p.e.same("what Reply returned", err, nil)
 	}

@@ -114,14 +114,14 @@ func (p *performance) asking(verb string, args []string) bool {
 		msg := p.message(nil, args[1])
 		err := p.future(args[0]).ReplyTo().Tell(msg)
 		if len(args) > 2 {
-			w.late(err, msg)
+			w.tooLate(err, msg)
 		} else {
 			e.same("what ReplyTo.Tell returned", err, nil)
 		}
 	case "fails": // FUTURE [late], with errA
 		err := p.future(args[0]).ReplyTo().Fail(errA)
 		if len(args) > 1 {
-			w.late(err, errA)
+			w.tooLate(err, errA)
 		} else {
 			e.same("what Fail returned", err, nil)
 		}

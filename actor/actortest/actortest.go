@@ -50,10 +50,10 @@ func New(c actor.Config, fail func(err error)) *System {
 		c.Guardian.New = Scripted().New
 	}
 	if c.DeadLetters == nil {
-		c.DeadLetters = s.letter
+		c.DeadLetters = s.bookLetter
 	}
 	if c.Failures == nil {
-		c.Failures = s.failure
+		c.Failures = s.bookFailure
 	}
 	sys, err := actor.NewSystem(c)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *System) of(sys *actor.System) *System {
 	return s
 }
 
-func (s *System) letter(l actor.DeadLetter) {
+func (s *System) bookLetter(l actor.DeadLetter) {
 	if l.Returned {
 		return // it is the sender's, who has an error to show for it
 	}
@@ -92,7 +92,7 @@ func (s *System) letter(l actor.DeadLetter) {
 	s.mu.Unlock()
 }
 
-func (s *System) failure(f actor.Failure) {
+func (s *System) bookFailure(f actor.Failure) {
 	s.mu.Lock()
 	s.failures = append(s.failures, f)
 	s.mu.Unlock()
