@@ -151,6 +151,7 @@ func newPool() *Pool {
 		panic(err) // the default can be used
 	}
 	p.cfg.KeepAlive = 0           // no timers
+	p.again = nil                 // and no goroutine that rests: nothing closes it
 	p.cfg.QueueCapacity = 1 << 14 // tasks may start many others before they wait for them
 	return p
 }
