@@ -499,8 +499,8 @@ func TestLostResult(t *testing.T) {
 	if s, err := l.known("one", lost); !errors.Is(err, fleet.ErrForgotten) {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if said := l.said.String(); strings.Index(said, "on two: done") > strings.Index(said, "has to be sent again") {
-		t.Errorf("the other result waited for the lost one: %s", said)
+	if before, _, _ := strings.Cut(l.said.String(), "has to be sent again"); !strings.Contains(before, "on two: done") {
+		t.Errorf("the other result waited for the lost one: %s", before)
 	}
 	l.submit(folder, "one")
 	s := l.wait("one", lost)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +68,14 @@ func TestSandbox(t *testing.T) {
 		t.Skip("needs root")
 	}
 	t.Setenv("SECRET", "x")
+	groups, err := syscall.Getgroups()
+	if err == nil {
+		err = syscall.Setgroups([]int{0}) // that of root, for a job to lose
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setgroups(groups) }) // as root that is allowed
 	l := newLab(t)
 	l.join(confined("one", 64))
 	l.join(confined("wide", 4096))
