@@ -125,17 +125,19 @@ func TestSlotForAWaitThatEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := NewExecutorWith(ExecutorConfig{Slots: 1})
 				gate := make(chan struct{})
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
 				var inner *task.Handle
+				var giveUp func()
 				outer := task.Start(x, func(own context.Context) error {
+					ctx, cancel := context.WithCancel(own)
+					defer cancel()
+					giveUp = cancel
 					inner = task.Fork(own, func(context.Context) (int, error) { <-gate; return 0, nil }).Handle()
 					_ = inner.Wait(ctx)
 					return nil
 				})
 				time.Sleep(time.Second) // what watched for the beginning of inner is over
 				synctest.Wait()
-				end(inner, cancel)
+				end(inner, giveUp)
 				time.Sleep(time.Second)
 				synctest.Wait()
 				if s := outer.Status(); s != task.Resolved {

@@ -427,6 +427,7 @@ type row struct {
 func (r *row) show(bit uint64) {
 	for {
 		shown := r.shown.Load()
+		invariants.Window() // another one's bit may change
 		if shown&bit != 0 || r.shown.CompareAndSwap(shown, shown|bit) {
 			return
 		}
@@ -436,6 +437,7 @@ func (r *row) show(bit uint64) {
 func (r *row) hide(bit uint64) {
 	for {
 		shown := r.shown.Load()
+		invariants.Window() // another one's bit may change
 		if shown&bit == 0 || r.shown.CompareAndSwap(shown, shown&^bit) {
 			return
 		}
