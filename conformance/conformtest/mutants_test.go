@@ -35,7 +35,7 @@ type mutant struct {
 	new     string
 	clauses string // that must notice it, without "actor/"
 	impl    string // that runs them; "" is lockbased
-	tests   string // of the file's own package that must notice it, under -race
+	tests   string // of the file's own package that must notice it; of an implementation under -race, for its windows
 }
 
 // path returns where the file is in the module.
@@ -174,7 +174,7 @@ func (m *mutant) checks() (all []mutantCheck) {
 		}
 	}
 	for _, test := range strings.Fields(m.tests) {
-		all = append(all, mutantCheck{test, mutantProgram{filepath.Dir(m.path()), true}, test})
+		all = append(all, mutantCheck{test, mutantProgram{filepath.Dir(m.path()), strings.HasPrefix(m.path(), "impls/")}, test})
 	}
 	return all
 }
