@@ -34,7 +34,7 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) (err error) {
 
 func (g *Group[T]) run(fn group.TaskFunc[T]) {
 	r := group.Result[T]{Err: group.ErrGoexit} // unless fn returns or panics
-	defer g.when(now, func() { g.ledger.Finish(r) })
+	defer g.when(nil, func() { g.ledger.Finish(r) })
 	r = group.Call(g.ledger.Context(), fn, g.cfg.PanicToError)
 }
 
@@ -42,7 +42,7 @@ func (g *Group[T]) Next(ctx context.Context) (r group.Result[T], ok bool, err er
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	defer context.AfterFunc(ctx, func() { g.when(now, func() {}) })()
+	defer context.AfterFunc(ctx, func() { g.when(nil, func() {}) })()
 	g.when(func() bool { return g.ledger.Ready() || ctx.Err() != nil }, func() {
 		if r, ok = g.ledger.Take(); !ok && !g.ledger.Ready() {
 			err = ctx.Err()
@@ -56,17 +56,15 @@ func (g *Group[T]) Wait() (err error) {
 	return err
 }
 
-func (g *Group[T]) Close() { g.when(now, g.ledger.Close) }
+func (g *Group[T]) Close() { g.when(nil, g.ledger.Close) }
 
 func (g *Group[T]) Cancel(cause error) { g.ledger.Cancel(cause) }
 
-func now() bool { return true }
-
-// when waits until ready says so, then acts, and wakes all that wait.
+// when waits until ready says so, if there is one, then acts, and wakes all that wait.
 func (g *Group[T]) when(ready func() bool, act func()) {
 	g.changed.L.Lock()
 	defer g.changed.L.Unlock()
-	for !ready() {
+	for ready != nil && !ready() {
 		g.changed.Wait()
 	}
 	act()
