@@ -106,8 +106,8 @@ var independentMutants = []mutant{
 	},
 	{
 		name: "who looked for a job wakes none for the others", file: "impls/workstealing/worker.go",
-		old:   "\t\t\t\tif searching(p.search.Add(^uint64(0))) == 0 && p.visible(nil) {\n\t\t\t\t\tp.wake()\n\t\t\t\t}\n",
-		new:   "\t\t\t\tp.search.Add(^uint64(0))\n",
+		old:   "\t\t\t\tif searching(p.search.Add(^uint32(0))) == 0 && p.visible(nil) {\n\t\t\t\t\tp.wake()\n\t\t\t\t}\n",
+		new:   "\t\t\t\tp.search.Add(^uint32(0))\n",
 		tests: "TestExecutorGrowsWhenTasksBlock",
 	},
 	{
