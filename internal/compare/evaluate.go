@@ -70,7 +70,7 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 		})
 	})
 	for _, col := range cols {
-		t.Cols = append(t.Cols, Column{Name: col, Ref: strings.HasPrefix(col, record.RefPrefix), Peer: strings.HasPrefix(col, record.PeerPrefix)})
+		t.Cols = append(t.Cols, Column{Name: col, Ref: record.IsReference(col), Peer: record.IsPeer(col)})
 	}
 	base := slices.Index(cols, opts.Base)
 	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {

@@ -385,9 +385,9 @@ func (g *grid) order(fixed bool) {
 	}
 	rank := func(col string) int {
 		switch {
-		case strings.HasPrefix(col, record.RefPrefix):
+		case record.IsReference(col):
 			return 0
-		case strings.HasPrefix(col, record.PeerPrefix):
+		case record.IsPeer(col):
 			return 2
 		}
 		return 1

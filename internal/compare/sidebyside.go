@@ -127,7 +127,7 @@ func (s *SideBySide) collect() {
 		for _, f := range c.Files {
 			for _, h := range f.Holes {
 				name, impl, ok := splitImpl(h.Case)
-				if !ok || strings.HasPrefix(impl, record.RefPrefix) {
+				if !ok || record.IsReference(impl) {
 					continue
 				}
 				w, unit := implOf(&all, name, impl), "ns/op"

@@ -123,13 +123,14 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	m, readErr := readConform(out, o.Progress)
 	_, _ = io.Copy(io.Discard, out) // so that go is never stuck writing
 	waitErr := cmd.Wait()
+	plain := child.GoError(stderr.String())
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("conformance test stopped: %w", context.Cause(ctx))
 	case readErr != nil:
 		return nil, readErr
-	case len(m.Packages) == 0 && waitErr != nil && child.GoError(stderr.String()) != nil:
-		return nil, child.GoError(stderr.String())
+	case len(m.Packages) == 0 && waitErr != nil && plain != nil:
+		return nil, plain
 	case len(m.Packages) == 0 && waitErr != nil:
 		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), waitErr, bytes.TrimSpace(stderr.Bytes()))
 	case len(m.Packages) == 0:

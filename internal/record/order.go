@@ -99,10 +99,10 @@ func (p *Plan) Groups() []Group {
 	for i, c := range p.Cases {
 		_, columns[i] = p.splitName(Step{Case: c, CPU: 1})
 	}
-	references := slices.ContainsFunc(columns, isReference)
+	references := slices.ContainsFunc(columns, IsReference)
 	isBase := func(s Step) bool {
 		_, col := p.splitName(s)
-		return references && isReference(col) || !references && col == columns[0]
+		return references && IsReference(col) || !references && col == columns[0]
 	}
 	for i, g := range groups {
 		if len(g.Steps) > 1 || p.Mode == ModeTurns { // else nothing is claimed of it
@@ -114,7 +114,11 @@ func (p *Plan) Groups() []Group {
 	return groups
 }
 
-func isReference(col string) bool { return strings.HasPrefix(col, RefPrefix) }
+// IsReference reports whether a column is a reference, by its name.
+func IsReference(col string) bool { return strings.HasPrefix(col, RefPrefix) }
+
+// IsPeer reports whether a column is a framework of other people, by its name.
+func IsPeer(col string) bool { return strings.HasPrefix(col, PeerPrefix) }
 
 // splitName returns the name of the row that a step belongs to, and what it is
 // called within that: the value of the column key.

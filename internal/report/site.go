@@ -166,9 +166,6 @@ func (n *siteNames) add(name string) {
 	}
 }
 
-// isPeer reports whether a design is a framework of other people.
-func isPeer(design string) bool { return strings.HasPrefix(design, record.PeerPrefix) }
-
 // sortDesigns has the designs before the peers, of each those first that have most figures.
 func (s *site) sortDesigns() {
 	n := make(map[string]int)
@@ -176,10 +173,13 @@ func (s *site) sortDesigns() {
 		n[f.design]++
 	}
 	slices.SortFunc(s.designs.names, func(a, b string) int {
-		if isPeer(a) != isPeer(b) {
-			return map[bool]int{true: 1, false: -1}[isPeer(a)]
+		switch peer := record.IsPeer(a); {
+		case peer == record.IsPeer(b):
+			return cmp.Or(n[b]-n[a], strings.Compare(a, b))
+		case peer:
+			return 1
 		}
-		return cmp.Or(n[b]-n[a], strings.Compare(a, b))
+		return -1
 	})
 }
 
@@ -230,7 +230,7 @@ func (s *site) machineTable(here string) Table {
 func (n *siteNames) table(s *site, here string) Table {
 	t := labelled(tabulate(n.names, []column[string]{
 		{head: n.noun, cell: func(name string) Cell {
-			return Cell{Text: markedName(compare.Column{Name: name, Peer: isPeer(name)}), Link: link(here, n.paths[name])}
+			return Cell{Text: markedName(compare.Column{Name: name, Peer: record.IsPeer(name)}), Link: link(here, n.paths[name])}
 		}},
 		{head: "faster on", right: true, text: func(name string) string { return s.share(n, name, Good) }},
 		{head: "slower on", right: true, text: func(name string) string { return s.share(n, name, Bad) }},

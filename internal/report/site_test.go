@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,19 @@ func TestSiteLinks(t *testing.T) {
 	}
 	if links < 100 || len(pages) < 20 {
 		t.Errorf("%d links on %d pages", links, len(pages))
+	}
+}
+
+// What one comes for is first: designs before peers, and of each the most measured.
+func TestSiteOrdersDesigns(t *testing.T) {
+	s := new(site)
+	for design, figures := range map[string]int{"peer-most": 9, "peer-few": 1, "few": 1, "also-few": 1, "most": 5} {
+		s.designs.names = append(s.designs.names, design)
+		s.figuresOf = append(s.figuresOf, slices.Repeat([]siteFigure{{design: design}}, figures)...)
+	}
+	s.sortDesigns()
+	if got, want := strings.Join(s.designs.names, " "), "most also-few few peer-most peer-few"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
