@@ -126,14 +126,19 @@ func (c *Config) complete() error {
 		return &ConfigError{"QueueCapacity", "must be from 2 to 32768"}
 	}
 	if c.MinWorkers == 0 {
-		c.MinWorkers = runtime.GOMAXPROCS(0)
-		if c.Parallelism > 0 {
-			c.MinWorkers = min(c.MinWorkers, c.Parallelism)
-		}
-		c.MinWorkers = min(c.MinWorkers, c.MaxWorkers)
+		c.MinWorkers = min(c.atATime(), c.MaxWorkers)
 	}
 	if c.Parallelism >= runtime.GOMAXPROCS(0) {
 		c.Parallelism = 0 // no bound that Go's scheduler does not set itself
 	}
 	return nil
+}
+
+// atATime is how many workers run at the same time if none blocks.
+func (c *Config) atATime() int {
+	n := runtime.GOMAXPROCS(0)
+	if c.Parallelism > 0 {
+		n = min(n, c.Parallelism)
+	}
+	return n
 }

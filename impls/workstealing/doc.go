@@ -72,7 +72,8 @@
 // time in which a parked one is woken. In exchange an idle pool is without
 // goroutines: there is nothing to close, and it can be used inside a testing/synctest
 // bubble, though not inside and outside at the same time. With TinyGo, which takes each
-// stack from the heap, as many goroutines as run at a time rest in a receive instead.
+// stack from the heap, as many goroutines of a dispatcher's own pool as run at a time rest
+// in a receive instead, until it is closed.
 //
 // # Jobs that block
 //

@@ -71,6 +71,8 @@ type Pool struct {
 	//
 	// round is raised by a new worker that wants to know who is making progress;
 	// a worker that takes its first job in a round counts itself in loops or joins.
+	// It has 12 bits: one that took no job for 4,096 rounds may take a new one for its own,
+	// and is counted a round later.
 	search atomic.Uint32
 
 	// armed says that the watchdog's timer is set.
@@ -193,15 +195,6 @@ func (p *Pool) full() bool {
 	return n >= p.cfg.MaxWorkers || p.cfg.Parallelism > 0 && n-int(p.stuck.Load()) >= p.cfg.Parallelism
 }
 
-// procs is how many workers run at the same time if none blocks.
-func (p *Pool) procs() int32 {
-	n := runtime.GOMAXPROCS(0)
-	if p.cfg.Parallelism > 0 {
-		n = min(n, p.cfg.Parallelism)
-	}
-	return int32(n)
-}
-
 // launch has a goroutine work: one that rests, or a new one.
 func (p *Pool) launch() {
 	p.running.Add(1)
@@ -227,7 +220,7 @@ func (p *Pool) rest() bool {
 		return false
 	}
 	p.mu.Lock()
-	if p.closed.Load() || p.resting >= p.procs() {
+	if p.closed.Load() || p.resting >= int32(p.cfg.atATime()) {
 		p.mu.Unlock()
 		return false
 	}
@@ -293,7 +286,7 @@ func touch(b *[2000]byte) { b[0] = 1 }
 // a few turns only. There is one new worker at a time, or a few at the most; they share
 // the count, and may then decide too early.
 func (p *Pool) await() {
-	procs := p.procs()
+	procs := int32(p.cfg.atATime())
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(oneRound)

@@ -78,7 +78,7 @@ func TestPoolGrowsWhenTasksBlock(t *testing.T) {
 // A pool does not grow while as many workers as there are processors go from one job to the
 // next, although a new one gets the processor now and then, when a time slice ends. How often
 // that is, is the operating system's to decide: so these are the decisions alone.
-func TestJudge(t *testing.T) {
+func TestDemand(t *testing.T) {
 	for _, tt := range []struct {
 		name                              string
 		turn, active, loops, joins, procs int32
