@@ -138,7 +138,7 @@ func (c *Client) find(ctx context.Context, store jetstream.ObjectStore, digest s
 	if err != nil {
 		return nil, err
 	}
-	pieces := "$O." + partsBucket + ".C." + info.NUID
+	pieces := piecesSubject + info.NUID
 	state, err := stream.Info(ctx, jetstream.WithSubjectFilter(pieces))
 	if err == nil && state.State.Subjects[pieces] < uint64(info.Chunks) {
 		err = errLost

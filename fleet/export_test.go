@@ -27,9 +27,9 @@ func Lose(t *testing.T, c *Client, digest string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := c.js.Stream(t.Context(), "OBJ_"+partsBucket)
+	stream, err := c.js.Stream(t.Context(), partsStream)
 	if err == nil {
-		err = stream.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+partsBucket+".C."+info.NUID))
+		err = stream.Purge(t.Context(), jetstream.WithPurgeSubject(piecesSubject+info.NUID))
 	}
 	if err != nil {
 		t.Fatal(err)

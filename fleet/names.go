@@ -18,7 +18,8 @@ const (
 	ordersBucket   = "dyno-orders"   // MACHINE.drain, MACHINE.cancel.JOB
 	storedBucket   = "dyno-stored"   // what became of jobs: MACHINE.JOB
 
-	partsStream = "OBJ_" + partsBucket // where the server has the pieces of objects
+	partsStream   = "OBJ_" + partsBucket        // where the server has the objects
+	piecesSubject = "$O." + partsBucket + ".C." // before an object's NUID: that of its pieces
 )
 
 const (
