@@ -289,14 +289,13 @@ idle: fleet ## what an agent without a job takes of a processor, into OUT (five 
 MUTATE ?= 1h
 nightly: MUTATE = 8h
 
-# Two at a time: each builds a program, and the clauses are to run on a machine
-# that is not drowned in them.
+# Two at a time: the clauses are to run on a machine that is not drowned in them.
 .PHONY: mutants
 mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h is how long
 	$(call say,generated mutants of the actor core and of the implementations)
 	go run ./internal/mutate/mutants -for $(MUTATE)
-	$(call say,mutants of the actor core by hand: the clauses for them fail 40 times of 40)
-	DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '^TestMutants' ./conformance/conformtest
+	$(call say,bugs planted by hand: the clauses and tests for them fail 40 times of 40)
+	DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '^Test(Mutants|Wrong)' ./conformance/conformtest
 
 .PHONY: cover
 cover: ## coverage of actor/, group/, task/ and every implementation by its own tests, and what is not covered

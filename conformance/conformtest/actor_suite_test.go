@@ -169,7 +169,7 @@ func TestWrongSynchronousDispatchers(t *testing.T) {
 }
 
 // A clause must catch a bug that it is there for each time, with another seed each time: so
-// often by night, and by day.
+// often by night, and by day. DYNO_MUTANTS says otherwise.
 const (
 	wrongRuns      = 40
 	wrongRunsByDay = 5
@@ -181,7 +181,9 @@ const (
 // that it does not find in what is right.
 func wrongRunsOf(c conformance.Clause) int {
 	slow := c.On.Heap || strings.Contains(c.Name, "goroutine")
-	switch {
+	switch asked := mutantRuns(); {
+	case asked > 0:
+		return asked
 	case slow && !nightly:
 		return 1
 	case raceEnabled:
@@ -193,10 +195,10 @@ func wrongRunsOf(c conformance.Clause) int {
 }
 
 // wrongRunsOnHost is the same for clauses that need a host. They take real time.
-func wrongRunsOnHost(set settings) int {
-	switch {
-	case set.soak > 0:
-		return min(set.soak, wrongRuns)
+func wrongRunsOnHost() int {
+	switch asked := mutantRuns(); {
+	case asked > 0:
+		return asked
 	case raceEnabled, !nightly:
 		return 1
 	}
@@ -252,14 +254,14 @@ func wrongActors(t *testing.T, b actorBug, synchronous bool, clauses string) {
 // TestWrongOnHost is the same for clauses that need a host.
 func TestWrongOnHost(t *testing.T) {
 	set, _ := testSettings(t)
-	runs := wrongRunsOnHost(set)
+	runs := wrongRunsOnHost()
 	set.flood, set.cycles = 10_000, 100_000 // and a million suspensions
 	all := map[string]hostClause{}
 	for _, c := range actorHostClauses {
 		all[strings.TrimPrefix(c.Name, "actor/")] = c
 	}
 	for _, w := range wrongOnHost {
-		if !nightly && !slices.Contains(byDay, w.bug) {
+		if !nightly && mutantRuns() == 0 && !slices.Contains(byDay, w.bug) {
 			continue
 		}
 		t.Run(string(w.bug), func(t *testing.T) {

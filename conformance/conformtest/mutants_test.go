@@ -54,8 +54,14 @@ func (m *mutant) runsOn() string {
 }
 
 // mutantsEnv asks for the mutants to be run, so many times for each clause and test, each time
-// with a seed of its own.
+// with a seed of its own; and wrong groups, executors and dispatchers as often.
 const mutantsEnv = "DYNO_MUTANTS"
+
+// mutantRuns returns how often that is; 0 if they are not asked for.
+func mutantRuns() int {
+	runs, _ := strconv.Atoi(os.Getenv(mutantsEnv))
+	return runs
+}
 
 const mutantLimit = 60 * time.Second // of one run; who takes longer hangs, and is caught by that
 
@@ -89,7 +95,7 @@ func TestMutantsApply(t *testing.T) {
 // TestMutants runs the mutants, and before that the sources as they are, which must
 // pass the same clauses and tests every time.
 func TestMutants(t *testing.T) {
-	runs, _ := strconv.Atoi(os.Getenv(mutantsEnv))
+	runs := mutantRuns()
 	if runs == 0 {
 		t.Skipf("%d mutants are not run: that takes many minutes; make mutants does, or %s=40", len(mutants), mutantsEnv)
 	}
