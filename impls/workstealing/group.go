@@ -13,11 +13,9 @@ import (
 // Group is a task group whose tasks run on a [Pool].
 // Make one with [NewGroup] or [NewGroupOn].
 type Group[T any] struct {
-	pool *Pool
-	cfg  group.Config
-	ctx  context.Context
-
-	cancel context.CancelCauseFunc
+	pool    *Pool
+	cfg     group.Config
+	outcome group.Outcome // guarded by mu, but for its Context
 
 	// state is accepted<<1 | closed: the number of tasks accepted so far, and
 	// whether Close was called. In one word, because a task must be accepted
@@ -36,19 +34,16 @@ type Group[T any] struct {
 	// reads flags: one of the two sees the other.
 	flags atomic.Uint32
 
-	// failed is set once firstErr is.
+	// failed is set once a task has completed with an error.
 	failed atomic.Bool
 	_      [56]byte
 
 	results results[T]
 
-	mu       sync.Mutex // guards what follows, the writing of flags, and acceptance for blocked submissions
-	settled  bool
-	firstErr error // of the first task that completed with an error
-	cause    error // of the context, fixed when the group settles
-	blocked  []*submission[T]
-	waiting  queue.List[consumer[T]]
-	idle     *idle
+	mu      sync.Mutex // guards what follows, the writing of flags, and acceptance for blocked submissions
+	blocked []*submission[T]
+	waiting queue.List[consumer[T]]
+	idle    *idle
 
 	// One of each kind of waiter for the next call that has to wait, to save
 	// allocating one: mostly a single goroutine submits, and a single one drains.
@@ -109,7 +104,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 // NewGroupOn returns an open group on p. A nil ctx means context.Background.
 func NewGroupOn[T any](p *Pool, ctx context.Context, opts ...group.Option) *Group[T] {
 	g := &Group[T]{pool: p, cfg: group.Resolve(opts...)}
-	g.ctx, g.cancel = group.WithCancelCause(ctx)
+	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.results.init(g.cfg.ResultBuffer)
 	return g
 }
@@ -232,7 +227,7 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	if !ok && g.settle() {
 		r, ok = g.results.pop() // it may have been the last result that settled the group
 	}
-	if ok || g.settled {
+	if ok || g.outcome.Settled() {
 		g.unflag()
 		g.mu.Unlock()
 		return r, ok, nil
@@ -288,7 +283,7 @@ func (g *Group[T]) Wait() error {
 	g.mu.Lock()
 	if g.over() {
 		g.attend()
-		err := g.verdict()
+		err := g.outcome.Err()
 		g.mu.Unlock()
 		return err
 	}
@@ -307,21 +302,18 @@ func (g *Group[T]) Wait() error {
 
 // Cancel implements [group.Group].
 func (g *Group[T]) Cancel(cause error) {
-	if cause == nil {
-		cause = context.Canceled
-	}
 	// Under the mutex and after settling, so that a cause that comes when the
 	// end of the group can be seen already is too late for good.
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settle()
-	g.cancel(cause)
+	g.outcome.Cancel(cause)
 }
 
 // run implements runnable: it runs a task.
 func (g *Group[T]) run(_ *worker, fn any) {
 	var r group.Result[T]
-	r.Value, r.Err = fn.(group.TaskFunc[T])(g.ctx)
+	r.Value, r.Err = fn.(group.TaskFunc[T])(g.outcome.Context())
 	g.complete(r)
 }
 
@@ -360,14 +352,7 @@ func (g *Group[T]) complete(r group.Result[T]) {
 func (g *Group[T]) fail(r group.Result[T]) uint64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.firstErr == nil {
-		g.firstErr = r.Err
-		if g.cfg.FailFast {
-			// Before the push, so that the goroutine that has seen the result finds the
-			// context cancelled.
-			g.cancel(r.Err)
-		}
-	}
+	g.outcome.Complete(r.Err)
 	done := g.results.push(r)
 	invariants.Window()  // who takes the result now finds the context cancelled
 	g.failed.Store(true) // after the push: results that skip the mutex come later
@@ -389,14 +374,14 @@ func (g *Group[T]) attend() {
 	g.settle()
 	for !g.waiting.Empty() {
 		r, ok := g.results.pop()
-		if !ok && !g.settled {
+		if !ok && !g.outcome.Settled() {
 			break
 		}
 		g.waiting.Pop().Value.answer(r, ok)
 	}
 	g.unflag()
 	if over && g.idle != nil {
-		g.idle.err = g.verdict()
+		g.idle.err = g.outcome.Err()
 		close(g.idle.over)
 		g.idle = nil
 		g.lower(flagIdle)
@@ -409,12 +394,10 @@ func (g *Group[T]) attend() {
 // is held. It is not left to the last completion alone: between that one's push
 // and its attend the end of the group can be seen already, and must be told.
 func (g *Group[T]) settle() bool {
-	if !g.settled && g.state.Load()&closedBit != 0 && g.over() {
-		g.settled = true
-		g.cause = context.Cause(g.ctx)
-		g.cancel(nil)
+	if !g.outcome.Settled() && g.state.Load()&closedBit != 0 && g.over() {
+		g.outcome.Settle()
 	}
-	return g.settled
+	return g.outcome.Settled()
 }
 
 // over reports whether nothing was in flight at some moment of the call.
@@ -424,17 +407,6 @@ func (g *Group[T]) over() bool {
 	done := g.results.pushed()
 	invariants.Window()
 	return done == g.state.Load()>>1
-}
-
-// verdict is what Wait returns. mu is held.
-func (g *Group[T]) verdict() error {
-	switch {
-	case g.firstErr != nil:
-		return g.firstErr
-	case g.settled:
-		return g.cause
-	}
-	return context.Cause(g.ctx)
 }
 
 // check panics if an invariant of the package comment does not hold. mu is
@@ -450,7 +422,7 @@ func (g *Group[T]) check() {
 		invariants.Violated("workstealing", "no more tasks complete than were accepted")
 	case g.seen.Load() > g.results.pushed():
 		invariants.Violated("workstealing", "seen never exceeds the number of completed tasks")
-	case g.settled && (st&closedBit == 0 || done != st>>1):
+	case g.outcome.Settled() && (st&closedBit == 0 || done != st>>1):
 		invariants.Violated("workstealing", "settled implies closed and nothing in flight")
 	}
 }

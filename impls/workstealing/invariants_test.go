@@ -15,7 +15,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 	cases := map[string]func(g *Group[int]){
 		"no more tasks complete than were accepted":        func(g *Group[int]) { g.results.push(group.Result[int]{}) },
 		"seen never exceeds the number of completed tasks": func(g *Group[int]) { g.seen.Store(1) },
-		"settled implies closed and nothing in flight":     func(g *Group[int]) { g.settled = true },
+		"settled implies closed and nothing in flight":     func(g *Group[int]) { g.outcome.Settle() },
 	}
 	for rule, breakIt := range cases {
 		g := NewGroup[int](t.Context(), group.WithMaxConcurrency(2))

@@ -149,8 +149,8 @@ func TestFailureIsSeenCanceled(t *testing.T) {
 	failed, windows := errors.New("failed"), 0
 	end := invariants.Within(func() {
 		windows++
-		if r, ok := g.results.pop(); !ok || r.Err != failed || context.Cause(g.ctx) != failed {
-			t.Errorf("the result is %v, %v, and the context's cause %v", r, ok, context.Cause(g.ctx))
+		if r, ok := g.results.pop(); !ok || r.Err != failed || context.Cause(g.outcome.Context()) != failed {
+			t.Errorf("the result is %v, %v, and the context's cause %v", r, ok, context.Cause(g.outcome.Context()))
 		}
 	})
 	g.fail(group.Result[int]{Err: failed})
