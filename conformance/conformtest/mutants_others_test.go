@@ -28,8 +28,8 @@ var independentMutants = []mutant{
 	},
 	{
 		name: "context canceled after the result can be seen", file: "impls/workstealing/group.go",
-		old:   "\t\tif g.cfg.FailFast {\n\t\t\t// Before the push, so that the goroutine that has seen the result finds the\n\t\t\t// context cancelled.\n\t\t\tg.cancel(r.Err)\n\t\t}\n",
-		new:   "\t\tif g.cfg.FailFast {\n\t\t\tdefer g.cancel(r.Err)\n\t\t}\n",
+		old:   "\tg.outcome.Complete(r.Err)\n",
+		new:   "\tdefer g.outcome.Complete(r.Err)\n",
 		tests: "TestFailureIsSeenCanceled",
 	},
 	{
