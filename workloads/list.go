@@ -1,6 +1,9 @@
 package workloads
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // All returns every workload, in the order in which tables show them.
 func All() []Workload {
@@ -80,23 +83,33 @@ func over(c Contract, tooBig string, lists ...[]Workload) []Workload {
 	return all
 }
 
-// Small returns the workloads that fit into 64 KiB, without references, which are there to
+// Small yields the workloads that fit into 64 KiB, without references, which are there to
 // be compared with on a host and carry errgroup and package fmt with them; the open loops
 // fit if their Setting asks for a short Ring. Most are those of [All]. Two would not fit and are
-// made smaller, under names of their own: a figure says nothing about the larger one.
-func Small() []Workload {
-	return append(
-		over(ActorContract, "", []Workload{
-			bareAsk(),
-			bareBig(16),
-			bareCount(),
-			latency1k.bare(),
-			barePairs(10, "actors=20"),
-			barePingPong(),
-			restartKind{}.bare("", restartDoc),
-			bareRing(ringKind{count: 1, size: ringSize}, ""),
-			bareRing(ringKind{count: 1, size: 10}, "actors=10"),
-			bareSpawnRate(),
-		}),
-		over(GroupContract, "", []Workload{bareShort(32, 8)})...)
+// made smaller, under names of their own: a figure says nothing about the larger one. Each is
+// made when it is its turn: a list of them, 4 KiB, would be in the memory of all.
+func Small() iter.Seq[Workload] {
+	return func(yield func(Workload) bool) {
+		for _, bare := range [...]func() Workload{
+			bareAsk,
+			func() Workload { return bareBig(16) },
+			bareCount,
+			latency1k.bare,
+			func() Workload { return barePairs(10, "actors=20") },
+			barePingPong,
+			func() Workload { return restartKind{}.bare("", restartDoc) },
+			func() Workload { return bareRing(ringKind{count: 1, size: ringSize}, "") },
+			func() Workload { return bareRing(ringKind{count: 1, size: 10}, "actors=10") },
+			bareSpawnRate,
+		} {
+			w := bare()
+			w.Contract = ActorContract
+			if !yield(w) {
+				return
+			}
+		}
+		w := bareShort(32, 8)
+		w.Contract = GroupContract
+		yield(w)
+	}
 }

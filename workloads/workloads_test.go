@@ -110,7 +110,7 @@ func TestRefs(t *testing.T) {
 
 // What small machines run is checked like the others.
 func TestSmall(t *testing.T) {
-	for _, w := range workloads.Small() {
+	for w := range workloads.Small() {
 		for _, impl := range impls.All() {
 			t.Run(w.Benchmark(impl.Name), func(t *testing.T) {
 				if why := w.Lacks(impl); why != "" {

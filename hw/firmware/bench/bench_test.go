@@ -251,7 +251,7 @@ func TestNothingIsLeftOutSilently(t *testing.T) {
 			t.Errorf("%s is neither a case nor left out for a reason, or both: %q", name, w.TooBig)
 		}
 	}
-	for _, w := range workloads.Small() {
+	for w := range workloads.Small() {
 		doc, ok := whole[w.Benchmark("serial")]
 		if ok && doc != w.Doc || !ok && !strings.Contains(w.Variant, "=") {
 			t.Errorf("%s: %q, and on the host %q", w.Path(), w.Doc, doc)

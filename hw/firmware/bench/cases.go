@@ -16,7 +16,7 @@ const part = "bench"
 // implements, and if it runs actors what is asked of boards.
 func Cases(impl dyno.Impl) firmware.Cases {
 	return func(yield func(firmware.Case) bool) {
-		for _, w := range workloads.Small() {
+		for w := range workloads.Small() {
 			if has(impl, w.Contract) && !yield(workloadCase(impl, w)) {
 				return
 			}
