@@ -132,8 +132,8 @@ func TestManualClockRefuses(t *testing.T) {
 func TestSystemEndsItsTimers(t *testing.T) {
 	forEach(t, func(t *testing.T, impl dyno.Impl) {
 		c := actor.NewManualClock(noon)
-		s, err := actor.NewSystem(actor.Config{Clock: c, Dispatcher: impl.NewDispatcher(), Guardian: idler})
-		must(t, err)
+		h := newHostWith(t, actor.Config{Clock: c, Dispatcher: impl.NewDispatcher()})
+		s := h.System.System
 		calls := 0
 		count := func() { calls++ }
 		actor.StartTimer(s, time.Second, count)
@@ -161,8 +161,8 @@ func TestSystemTimersInBubble(t *testing.T) {
 	forEach(t, func(t *testing.T, impl dyno.Impl) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
-			s, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: idler})
-			must(t, err)
+			h := newHost(t, impl)
+			s := h.System.System
 			due := make(chan time.Duration)
 			actor.StartTimer(s, time.Hour, func() { due <- time.Since(begin) })
 			actor.StartTimer(s, 2*time.Hour, func() { due <- time.Since(begin) })

@@ -186,15 +186,25 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 // refused message costs is its error.
 func TestNobodyListens(t *testing.T) {
 	for _, listen := range []bool{false, true} {
-		h := newQuietHost(t, lockbased.NewDispatcher(), 1)
-		r := h.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
-		h.System.Stop(r)
+		stopped := make(chan actor.Ref)
+		sys, err := actor.NewSystem(actor.Config{
+			Dispatcher: lockbased.NewDispatcher(), KeepDeadLetters: 1,
+			Guardian: actortest.Func(func(ctx *actor.Context, _ any) error {
+				r, err := ctx.Spawn(idler)
+				ctx.Stop(r)
+				stopped <- r
+				return err
+			}),
+		})
+		must(t, err)
+		must(t, sys.UserGuardian().Tell(1))
+		r := <-stopped
 		for r.Tell(1) == nil {
 			runtime.Gosched()
 		}
 		const n = 1000
 		if listen {
-			actor.Subscribe[actor.DeadLetter](h.System.Events(), 1)
+			actor.Subscribe[actor.DeadLetter](sys.Events(), 1)
 		}
 		got := mallocs(func() {
 			for range n {
@@ -207,16 +217,8 @@ func TestNobodyListens(t *testing.T) {
 		if !listen && got > n+n/10 {
 			t.Errorf("%d allocations for %d refused messages", got, n)
 		}
+		must(t, sys.Shutdown(context.Background()))
 	}
-}
-
-// newQuietHost is a host whose system keeps so many dead letters and tells
-// nobody.
-func newQuietHost(t *testing.T, d actor.Dispatcher, keep int) *host {
-	t.Helper()
-	sys, err := actor.NewSystem(actor.Config{Guardian: actortest.Scripted(), Dispatcher: d, KeepDeadLetters: keep})
-	must(t, err)
-	return newHostOf(t, actortest.Of(sys, func(err error) { t.Fatal(err) }))
 }
 
 func TestSubscribeFunc(t *testing.T) {
@@ -353,39 +355,6 @@ func TestSubscribedActorStops(t *testing.T) {
 		h.settle()
 		wantAll(t, h.dead())
 	})
-}
-
-// TestSubscriptionKeepsNoSystem: nor does a stream, nor events that are left in
-// one, unless they have a Ref.
-func TestSubscriptionKeepsNoSystem(t *testing.T) {
-	for _, impl := range implsUnderTest {
-		var kept []any
-		gone := map[string]func() bool{}
-		func() {
-			sys, err := actor.NewSystem(actor.Config{Dispatcher: impl.NewDispatcher(), Guardian: actortest.Func(func(*actor.Context, any) error { return nil })})
-			must(t, err)
-			gone["the system"] = dead(sys)
-			e := sys.Events()
-			s := actor.Subscribe[any](e, 10)
-			f := actor.SubscribeFunc(e, func(actor.LogEvent) {})
-			a := actor.SubscribeActor[actor.LogEvent](e, sys.UserGuardian(), 1)
-			a.Unsubscribe() // it has the Ref of an actor
-			fetched := &state{}
-			gone["an event that was fetched"] = dead(fetched)
-			e.Publish(fetched)
-			e.Publish("left")
-			if _, ok := s.TryNext(); !ok {
-				t.Error("there is no event")
-			}
-			kept = append(kept, e, s, f)
-			must(t, sys.Shutdown(context.Background()))
-			for left := true; left; { // what the end has published has Refs
-				_, left = s.TryNext()
-			}
-		}()
-		collected(t, gone)
-		runtime.KeepAlive(kept)
-	}
 }
 
 func TestLevelsAreThoseOfSlog(t *testing.T) {

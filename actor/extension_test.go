@@ -283,7 +283,7 @@ func TestExtensionTracing(t *testing.T) {
 				})
 			}
 			var b, c, nobody actor.Ref
-			sys, err := actor.NewSystem(actor.Config{
+			h := newHostWith(t, actor.Config{
 				Dispatcher: impl.NewDispatcher(),
 				Middleware: []actor.Middleware{tr.middleware},
 				Guardian: actor.Props{New: func() actor.Actor {
@@ -309,18 +309,10 @@ func TestExtensionTracing(t *testing.T) {
 					})
 				}},
 			})
-			must(t, err)
-			settle := func() {
-				if sys.Synchronous() {
-					sys.RunUntilIdle()
-				}
-				synctest.Wait()
-			}
-			must(t, sys.UserGuardian().Tell("begin"))
-			settle()
-			time.Sleep(time.Second)
-			synctest.Wait()
-			settle()
+			h.bubble = true
+			h.Send(h.UserGuardian(), "begin")
+			h.settle()
+			h.settle() // the timer is due
 			wantSpans := []span{
 				{"user", "begin", nil, 0},
 				{"b", "hello", nil, 1},
@@ -332,11 +324,10 @@ func TestExtensionTracing(t *testing.T) {
 				t.Errorf("got  %v\nwant %v", tr.spans, wantSpans)
 			}
 			var lost []any
-			for _, l := range sys.DeadLetters() {
+			for _, l := range h.DeadLetters() {
 				lost = append(lost, l.Msg)
 			}
 			wantAll(t, lost, "hello", "lost") // what c failed on, and what nobody got; both without the box
-			must(t, sys.Shutdown(context.Background()))
 		})
 	})
 }

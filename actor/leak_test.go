@@ -1,7 +1,6 @@
 package actor_test
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"slices"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 	"weak"
-
-	"go.uber.org/goleak"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
@@ -48,90 +45,12 @@ func dead[T any](p *T) func() bool {
 	return func() bool { return w.Value() == nil }
 }
 
-// state is that of an actor in TestNothingIsLeft: large enough that nothing
-// else is allocated together with it.
-type state struct {
+// session is an actor that a registry knows: large enough that nothing else is allocated
+// together with it.
+type session struct {
 	_ [1 << 12]byte
 	n int
 }
-
-// TestNothingIsLeft: a system that has stopped leaves no goroutine and is
-// collected, with its actors and their messages. What keeps a Ref keeps an
-// empty shell, and the system's hooks.
-func TestNothingIsLeft(t *testing.T) {
-	forEach(t, func(t *testing.T, impl dyno.Impl) {
-		for _, keep := range []bool{false, true} {
-			before := goleak.IgnoreCurrent()
-			kept, gone := useAndStop(t, impl)
-			patience.Until(t, func() error { return goleak.Find(before) })
-			if keep {
-				delete(gone, "the system")
-			} else {
-				kept = actor.Ref{}
-			}
-			collected(t, gone)
-			runtime.KeepAlive(kept)
-		}
-	})
-}
-
-// useAndStop uses a system and shuts it down, and returns a Ref to one of its
-// actors, and functions that report whether something of it is collected.
-func useAndStop(t *testing.T, impl dyno.Impl) (kept actor.Ref, gone map[string]func() bool) {
-	gone = map[string]func() bool{}
-	refs := make(chan []actor.Ref, 1)
-	sys, err := actor.NewSystem(actor.Config{
-		Dispatcher: impl.NewDispatcher(),
-		Guardian: actortest.Func(func(ctx *actor.Context, msg any) error {
-			var list []actor.Ref
-			for i := range 20 {
-				st := &state{}
-				gone["the state of an actor"] = dead(st)
-				p := actortest.Func(func(ctx *actor.Context, _ any) error {
-					ctx.Become(func(*actor.Context, any) error { st.n++; return nil })
-					return nil
-				})
-				p.Mailbox.Policy = actor.Policy(i % 5)
-				if i%5 > 0 {
-					p.Mailbox.Capacity = 50
-				}
-				r, err := ctx.Spawn(p)
-				must(t, err)
-				list = append(list, r)
-			}
-			refs <- list
-			return nil
-		}),
-	})
-	must(t, err)
-	gone["the system"] = dead(sys)
-	drive := func() {
-		if sys.Synchronous() {
-			sys.RunUntilIdle()
-		}
-	}
-	must(t, sys.UserGuardian().Tell(1))
-	drive()
-	list := <-refs
-	for i, r := range list {
-		for n := range 40 {
-			m := &state{}
-			if n == 39 {
-				gone["a message"] = dead(m)
-			}
-			_ = r.Tell(m)
-		}
-		if i%2 == 0 {
-			sys.Stop(r)
-		}
-	}
-	drive()
-	must(t, sys.Shutdown(context.Background()))
-	return list[len(list)-1], gone
-}
-
-// session is an actor that a registry knows.
-type session struct{ state }
 
 func (s *session) Receive(*actor.Context, any) error { s.n++; return nil }
 

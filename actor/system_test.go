@@ -13,7 +13,6 @@ import (
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/serial"
-	"github.com/dynolab/dyno/internal/invariants"
 )
 
 var (
@@ -78,42 +77,6 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("afterwards: %+v, %v", st, h.System.Err())
 			}
 		})
-	})
-}
-
-// A Context that is used when its actor is not in its turn is found out.
-func TestContextOutsideItsTurn(t *testing.T) {
-	if !invariants.Enabled {
-		t.Skip("needs a build with -race or -tags dynocheck")
-	}
-	bubbles(t, func(t *testing.T, h *host) {
-		var kept *actor.Context
-		h.do(func(ctx *actor.Context) { kept = ctx })
-		for name, use := range map[string]func(){
-			"Self":        func() { kept.Self() },
-			"Parent":      func() { kept.Parent() },
-			"Children":    func() { kept.Children() },
-			"Child":       func() { kept.Child("x") },
-			"System":      func() { kept.System() },
-			"Tell":        func() { _ = kept.Tell(actor.Ref{}, 1) },
-			"TellContext": func() { _ = kept.TellContext(t.Context(), actor.Ref{}, 1) },
-			"Forward":     func() { kept.Forward(actor.Ref{}, 1) },
-			"Spawn":       func() { _, _ = kept.Spawn(actortest.Func(nothing)) },
-			"SpawnNamed":  func() { _, _ = kept.SpawnNamed("x", actortest.Func(nothing)) },
-			"Stop":        func() { kept.Stop(actor.Ref{}) },
-			"StopSelf":    func() { kept.StopSelf() },
-			"Become":      func() { kept.Become(nothing) },
-			"Unbecome":    func() { kept.Unbecome() },
-		} {
-			func() {
-				defer func() {
-					if v, _ := recover().(string); !strings.Contains(v, "outside its actor's turn") {
-						t.Errorf("%s outside the turn: recovered %q", name, v)
-					}
-				}()
-				use()
-			}()
-		}
 	})
 }
 

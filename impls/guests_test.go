@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls"
 )
 
@@ -21,7 +22,7 @@ func goroutine() string {
 // guestTest is a system with a guest, and actors that are functions.
 type guestTest struct {
 	*testing.T
-	sys   *actor.System
+	sys   *actortest.System
 	guest actor.Guest
 	waits chan struct{}
 }
@@ -36,15 +37,7 @@ func eachHost(t *testing.T, check func(g *guestTest)) {
 		}
 		hosts++
 		t.Run(impl.Name, func(t *testing.T) {
-			sys, err := actor.NewSystem(actor.Config{Name: "guests", Dispatcher: d, Guardian: actor.Props{New: func() actor.Actor {
-				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-					msg.(func(*actor.Context))(ctx)
-					return nil
-				})
-			}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sys := actortest.New(actor.Config{Name: "guests", Dispatcher: d}, func(err error) { t.Fatal(err) })
 			g := &guestTest{T: t, sys: sys, waits: make(chan struct{}, 1)}
 			g.guest = sys.NewGuest(g)
 			check(g)
@@ -63,18 +56,7 @@ func (g *guestTest) TurnWaits() { g.waits <- struct{}{} }
 
 func (g *guestTest) spawn(p actor.Props) actor.Ref {
 	g.Helper()
-	made := make(chan actor.Ref, 1)
-	err := g.sys.UserGuardian().Tell(func(ctx *actor.Context) {
-		r, err := ctx.Spawn(p)
-		if err != nil {
-			g.Error(err)
-		}
-		made <- r
-	})
-	if err != nil {
-		g.Fatal(err)
-	}
-	r := <-made
+	r := g.sys.Spawn(p)
 	// The first turn, in which the actor begins, is over when it has answered.
 	begun := make(chan struct{})
 	if err := r.Tell(func(*actor.Context) error { close(begun); return nil }); err != nil {

@@ -237,7 +237,7 @@ func (r *suspendRun) Check() error {
 	if err := r.actorsRun.Check(); err != nil {
 		return err
 	}
-	return suspensionsCheck(r.sys, r.suspensions.last)
+	return suspensionsCheck(r.sys.System, r.suspensions.last)
 }
 
 // A suspendedActor is the actor that is suspended.
@@ -434,7 +434,7 @@ func (r *pushRun) Check() error {
 	if err := r.actorsRun.Check(); err != nil {
 		return err
 	}
-	return suspensionsCheck(r.sys, r.push.last)
+	return suspensionsCheck(r.sys.System, r.push.last)
 }
 
 // A pushSender is the actor that sends when there is room.

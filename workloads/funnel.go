@@ -550,7 +550,5 @@ func (r *outsideFunnel) Close() {
 		}
 	}
 	r.senders.Close()
-	if !r.stopped() {
-		r.system.Close() // now that no sender runs the actors, where senders do
-	}
+	r.system.Close() // again, now that no sender runs the actors, where senders do
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -78,7 +79,7 @@ var errLost = errors.New("workloads: nothing is left to do and the last message 
 // system is an actor system for one run.
 type system struct {
 	progress
-	sys *actor.System
+	sys *actortest.System
 
 	// What a workload wants otherwise than others. Nil is what others want.
 	clock   actor.Clock
@@ -105,9 +106,9 @@ func newSystem(st Setting, setUp func(s *system, ctx *actor.Context) error) *sys
 // raise is newSystem for a system that the caller has made.
 func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) error) {
 	s.init()
-	sys, err := actor.NewSystem(actor.Config{
+	s.sys = actortest.New(actor.Config{
 		Name:       "workload",
-		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(s.direct) }},
+		Guardian:   actortest.Func(s.direct),
 		Dispatcher: st.Impl.NewDispatcher(),
 		Clock:      s.clock,
 		Middleware: st.middleware,
@@ -125,12 +126,10 @@ func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) err
 				s.fail(f.Err)
 			}
 		},
-	})
-	if err != nil {
-		s.fail(errors.New("workloads: NewSystem returned " + errText(err)))
+	}, s.fail)
+	if s.sys == nil {
 		return
 	}
-	s.sys = sys
 	s.timer = time.AfterFunc(patience, s.look)
 	s.timer.Stop()
 	_ = s.play(func(ctx *actor.Context) error { return setUp(s, ctx) })
@@ -237,25 +236,12 @@ func (s *system) shutdown(limit time.Duration) error {
 		s.sys.Stop(s.sys.UserGuardian())
 		s.sys.RunUntilIdle()
 	}
-	if s.stopped() {
+	if s.sys.Over() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return s.sys.Shutdown(ctx)
-}
-
-// stopped reports whether nothing is left of the system.
-func (s *system) stopped() bool {
-	if s.sys == nil {
-		return true
-	}
-	select {
-	case <-s.sys.Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // goroutines are those of a reference.

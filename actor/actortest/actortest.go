@@ -43,7 +43,8 @@ type System struct {
 // New starts a system as c says. Its user guardian is scripted unless c has another one, and
 // what c would have called with dead letters and failures is kept for [System.Letters] and
 // [System.Failures] unless c has functions for that. fail is called, by the goroutine of the
-// test, with what must not be: it ends the test.
+// test, with what must not be: it ends the test. Where it does not, New returns nil if there
+// is no system.
 func New(c actor.Config, fail func(err error)) *System {
 	s := &System{fail: fail}
 	if c.Guardian.New == nil {
@@ -58,16 +59,8 @@ func New(c actor.Config, fail func(err error)) *System {
 	sys, err := actor.NewSystem(c)
 	if err != nil {
 		fail(err)
+		return nil
 	}
-	return s.of(sys)
-}
-
-// Of returns a System of one that is there. It keeps neither dead letters nor failures.
-func Of(sys *actor.System, fail func(err error)) *System {
-	return (&System{fail: fail}).of(sys)
-}
-
-func (s *System) of(sys *actor.System) *System {
 	s.System, s.Idle = sys, s.Drive
 	s.Wait = func(_ string, cond func() bool) {
 		s.Drive()

@@ -28,7 +28,7 @@ func TestAsk(t *testing.T) {
 			return typed.Reply(ctx, q.to, 2*q.n)
 		}))
 		ask := func(n int) typed.Future[int] {
-			return typed.Ask(h.sys, r, 0, func(to typed.ReplyTo[int]) question { return question{n, to} })
+			return typed.Ask(h.System.System, r, 0, func(to typed.ReplyTo[int]) question { return question{n, to} })
 		}
 		if n, err := ask(4).Wait(context.Background()); n != 8 || err != nil {
 			t.Errorf("Wait = %v, %v, want 8", n, err)
@@ -44,7 +44,7 @@ func TestAsk(t *testing.T) {
 		if _, done, err := f.Poll(); !done || err != actor.ErrTaken {
 			t.Errorf("Poll of what was discarded = %v, %v", done, err)
 		}
-		h.stop(r.Untyped())
+		h.End(r.Untyped())
 		var e *actor.SendError
 		if _, done, err := ask(2).Poll(); !done || !errors.As(err, &e) || e.Reason != actor.ErrStopped {
 			t.Errorf("asking an actor that has stopped: %v, %v", done, err)
@@ -105,21 +105,21 @@ func TestRestartHooksAndSignals(t *testing.T) {
 			}
 			parent := spawn(h, p)
 			must(t, parent.Tell(1))
-			h.drive()
+			h.Drive()
 			<-done
 			if said != want {
 				t.Errorf("%s: %q, want %q", name, said, want)
 			}
-			h.stop(parent.Untyped())
+			h.End(parent.Untyped())
 			h.dead()
-			h.failed()
+			h.Failures()
 		}
 	})
 }
 
 func TestReplyToOf(t *testing.T) {
 	onAll(t, func(t *testing.T, h *host) {
-		f := h.sys.NewFuture(0)
+		f := h.NewFuture(0)
 		to := typed.ReplyToOf[int](f.ReplyTo())
 		must(t, to.Tell(3))
 		if got, err := f.Wait(context.Background()); got != 3 || err != nil || to.Untyped() != f.ReplyTo() {

@@ -73,7 +73,7 @@ func pingpong[M ball[M]](h *host) func(n int) {
 	return func(n int) {
 		var m M
 		must(h, first.Tell(m.with(n)))
-		h.drive()
+		h.Drive()
 		<-done
 	}
 }
@@ -108,7 +108,7 @@ func flood[M ball[M]](h *host) func(n int) {
 	})
 	return func(n int) {
 		must(h, from.Tell(n))
-		h.drive()
+		h.Drive()
 		<-done
 	}
 }
@@ -138,7 +138,7 @@ func untyped[M ball[M]](h *host) func(n int) {
 	return func(n int) {
 		var m M
 		must(h, first.Tell(m.with(n)))
-		h.drive()
+		h.Drive()
 		<-done
 	}
 }

@@ -32,7 +32,7 @@ func collector[M any](h *host) (typed.Ref[M], func(n int) []M) {
 		return nil
 	}))
 	return r, func(n int) (list []M) {
-		h.drive()
+		h.Drive()
 		for range n {
 			list = append(list, <-got)
 		}
@@ -66,10 +66,10 @@ func TestSends(t *testing.T) {
 			t.Errorf("as JSON the Ref is %s, %v, want %s", js, err, want)
 		}
 		bin, err := to.MarshalBinary()
-		if r, err2 := h.sys.ResolveBinary(bin); err != nil || err2 != nil || typed.Of[order](r) != to {
+		if r, err2 := h.ResolveBinary(bin); err != nil || err2 != nil || typed.Of[order](r) != to {
 			t.Errorf("the Ref comes back as %v, %v, %v", r, err, err2)
 		}
-		if d, f := h.dead(), h.failed(); len(d)+len(f) != 0 {
+		if d, f := h.dead(), h.Failures(); len(d)+len(f) != 0 {
 			t.Errorf("dead letters %v, failures %v", d, f)
 		}
 	})
@@ -100,7 +100,7 @@ func TestKinds(t *testing.T) {
 		kinds[error](t, h, nil, actor.ErrFull)
 		kinds[any](t, h, nil, 5, "x")
 		kinds(t, h, [8]int{1, 2, 3}, [8]int{})
-		kinds(t, h, h.sys.UserGuardian(), actor.Ref{})
+		kinds(t, h, h.UserGuardian(), actor.Ref{})
 	})
 }
 
@@ -148,8 +148,8 @@ func TestWrongType(t *testing.T) {
 				return nil
 			}))
 			must(t, send(r.Untyped()))
-			h.gone(r.Untyped())
-			f := h.failed()
+			h.Gone(r.Untyped())
+			f := h.Failures()
 			if len(f) != 1 || f[0].Err != typed.ErrType || f[0].Actor != r.Untyped() || name != "nil" && f[0].Msg == nil {
 				t.Errorf("%s: the failures are %v", name, f)
 			}
@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 			t.Error("Returned of no error")
 		}
 		gone := spawn(h, props(func(*typed.Context[order], order) error { return nil }))
-		h.stop(gone.Untyped())
+		h.End(gone.Untyped())
 		refused(gone, actor.ErrStopped)
 
 		p := props(func(ctx *typed.Context[order], o order) error {
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
 		full := spawn(h, p)
 		must(t, full.Tell(newOrder(0, 0)))
-		h.gone(full.Untyped())
+		h.Gone(full.Untyped())
 		if d := h.dead(); len(d) != 1 || d[0].Msg != any(newOrder(1, 0)) {
 			t.Errorf("the dead letters are %v", d)
 		}
@@ -248,21 +248,21 @@ func TestHooks(t *testing.T) {
 			}
 		})
 		must(t, r.Tell(newOrder(0, 1)))
-		h.drive()
+		h.Drive()
 		var got []string
 		for range 2 {
 			got = append(got, <-k.got)
 		}
 		h.do(func(ctx *typed.Context[any]) { ctx.Stop(r.Untyped()) })
-		h.gone(r.Untyped())
+		h.Gone(r.Untyped())
 		got = append(got, <-k.got)
 		if want := []string{"start keeper", "order 1", "stop"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		k.after = errors.New("test")
 		r = spawn(h, p)
-		h.gone(r.Untyped())
-		if f := h.failed(); len(f) != 1 || f[0].Err != k.after || len(k.got) != 1 {
+		h.Gone(r.Untyped())
+		if f := h.Failures(); len(f) != 1 || f[0].Err != k.after || len(k.got) != 1 {
 			t.Errorf("a failed PreStart: %v, and %d calls", f, len(k.got))
 		}
 	})
@@ -273,7 +273,7 @@ func TestBecome(t *testing.T) {
 		got := make(chan string, 10)
 		r := spawn(h, props(func(ctx *typed.Context[order], o order) error {
 			got <- fmt.Sprint("first ", o.n)
-			if ctx.System() != h.sys {
+			if ctx.System() != h.System.System {
 				t.Error("another system")
 			}
 			ctx.Become(func(ctx *typed.Context[order], o order) error {
@@ -291,7 +291,7 @@ func TestBecome(t *testing.T) {
 		for n := range 4 {
 			must(t, r.Tell(newOrder(0, n)))
 		}
-		h.drive()
+		h.Drive()
 		for _, want := range []string{"first 0", "second 1", "first 2", "second 3"} {
 			if s := <-got; s != want {
 				t.Errorf("got %q, want %q", s, want)
@@ -402,7 +402,7 @@ func TestStorm(t *testing.T) {
 		}
 		wg.Wait()
 		for {
-			h.drive()
+			h.Drive()
 			mu.Lock()
 			n := count
 			mu.Unlock()
@@ -441,13 +441,13 @@ func TestRank(t *testing.T) {
 		p.Rank = func(o order) int { return o.n }
 		r := spawn(h, p)
 		must(t, r.Tell(newOrder(0, 9)))
-		h.drive()
+		h.Drive()
 		if got := <-done; !slices.Equal(got, []int{9, 0, 1, 2, 3, 4}) {
 			t.Errorf("handled in the order %v", got)
 		}
 		must(t, r.Untyped().Tell("x")) // ranks as 0, and fails
-		h.gone(r.Untyped())
-		if f := h.failed(); len(f) != 1 || f[0].Err != typed.ErrType {
+		h.Gone(r.Untyped())
+		if f := h.Failures(); len(f) != 1 || f[0].Err != typed.ErrType {
 			t.Errorf("the failures are %v", f)
 		}
 	})
@@ -494,8 +494,8 @@ func (l link) Send(_ context.Context, _ actor.Ref, msg any) error {
 func TestLinksSeeNoBoxes(t *testing.T) {
 	h := newHost(t, impls.All()[0])
 	l := link{make(chan any, 1)}
-	h.sys.Connect("b", 1, l)
-	r, err := h.sys.Resolve("dyno://b@1/user/x#7")
+	h.Connect("b", 1, l)
+	r, err := h.Resolve("dyno://b@1/user/x#7")
 	must(t, err)
 	must(t, typed.Of[order](r).Tell(newOrder(1, 2)))
 	if m := <-l.got; m != any(newOrder(1, 2)) {

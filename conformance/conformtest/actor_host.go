@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 	"weak"
 
 	"github.com/dynolab/dyno"
@@ -197,7 +198,7 @@ func checkSystemCollected(_ *testing.T, s *suite) outcome {
 				return err
 			},
 		} {
-			system, state, message, err := s.useSystem(e, end)
+			system, state, message, kept, err := s.useSystem(e, end)
 			if err != nil {
 				return fmt.Errorf("ended by %s: %w", name, err)
 			}
@@ -209,6 +210,7 @@ func checkSystemCollected(_ *testing.T, s *suite) outcome {
 			case collected(e, message) >= 0:
 				return fmt.Errorf("a message that waited when %s ended the system is still reachable", name)
 			}
+			runtime.KeepAlive(kept)
 		}
 		return nil
 	})
@@ -216,9 +218,11 @@ func checkSystemCollected(_ *testing.T, s *suite) outcome {
 }
 
 // useSystem makes a system with some life in it, ends it, and returns what must
-// be collectable when it returns.
-func (s *suite) useSystem(e *conformance.Env, end func(h *actortest.System) error) (system weak.Pointer[actor.System], state, message weak.Pointer[witness], err error) {
+// be collectable when it returns, and what a program may keep without keeping that.
+func (s *suite) useSystem(e *conformance.Env, end func(h *actortest.System) error) (system weak.Pointer[actor.System], state, message weak.Pointer[witness], kept []any, err error) {
 	h := s.hosted(e, actor.Config{})
+	events := actor.Subscribe[any](h.Events(), 10)
+	listener := actor.SubscribeFunc(h.Events(), func(actor.LogEvent) {})
 	inside, state := newWitness()
 	waits, message := newWitness()
 	h.In(h.UserGuardian(), func(ctx *actor.Context) {
@@ -240,10 +244,16 @@ func (s *suite) useSystem(e *conformance.Env, end func(h *actortest.System) erro
 			ctx.StopSelf()
 		}))
 	})
+	// One answer that is waited for in vain, and one deadline that nothing waits for.
+	h.Ask(h.Spawn(actortest.Func(func(*actor.Context, any) error { return nil })), time.Hour, func(to actor.ReplyTo) any { return to })
+	h.NewFuture(time.Hour)
 	if err == nil {
 		err = end(h)
 	}
-	return weak.Make(h.System), state, message, err
+	for left := true; left; { // what the end has published has Refs
+		_, left = events.TryNext()
+	}
+	return weak.Make(h.System), state, message, []any{h.Events(), events, listener}, err
 }
 
 func checkStoppedCollected(_ *testing.T, s *suite) outcome {

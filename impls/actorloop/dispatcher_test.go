@@ -4,17 +4,13 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // Who asks a system that is over what it has counted leaves nothing behind.
 func TestStatsOfTheEnd(t *testing.T) {
 	d := NewDispatcher()
-	sys, err := actor.NewSystem(actor.Config{Dispatcher: d, Guardian: actor.Props{New: func() actor.Actor {
-		return actor.ReceiveFunc(func(*actor.Context, any) error { return nil })
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sys := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Fatal(err) })
 	if err := sys.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}

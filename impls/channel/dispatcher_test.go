@@ -12,69 +12,37 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// A rig is a system with the dead letters it made. Its guardian runs the
-// functions it is told.
+// A rig is a system under test, of a test in a bubble.
 type rig struct {
-	*actor.System
-	t       *testing.T
-	d       *Dispatcher
-	letters chan actor.DeadLetter
+	*actortest.System
+	t *testing.T
+	d *Dispatcher
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, d: NewDispatcher(), letters: make(chan actor.DeadLetter, 10_000)}
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: r.d,
-		DeadLetters: func(l actor.DeadLetter) {
-			if !l.Returned {
-				r.letters <- l
-			}
-		},
-		Guardian: props(func(ctx *actor.Context, msg any) error {
-			msg.(func(*actor.Context))(ctx)
-			return nil
-		}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.System = s
+	d := NewDispatcher()
+	r := &rig{actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Error(err) }), t, d}
 	r.do(func(*actor.Context) {})
 	r.do(func(*actor.Context) {}) // from now on the guardian's goroutine stays
 	return r
 }
 
-func props(f actor.ReceiveFunc) actor.Props {
-	return actor.Props{New: func() actor.Actor { return f }}
-}
-
 // do runs f in the guardian's turn, and waits until nothing happens any more.
 func (r *rig) do(f func(*actor.Context)) {
-	r.t.Helper()
-	r.tell(r.UserGuardian(), f)
+	r.Send(r.UserGuardian(), f)
 	synctest.Wait()
 }
 
-func (r *rig) tell(to actor.Ref, msg any) {
-	r.t.Helper()
-	if err := to.Tell(msg); err != nil {
-		r.t.Errorf("Tell(%v): %v", msg, err)
-	}
-}
-
+// spawn makes a child of the guardian, and waits until nothing happens any more.
 func (r *rig) spawn(p actor.Props) (ref actor.Ref) {
-	r.t.Helper()
-	r.do(func(ctx *actor.Context) {
-		var err error
-		if ref, err = ctx.Spawn(p); err != nil {
-			r.t.Error(err)
-		}
-	})
+	ref = r.Spawn(p)
+	synctest.Wait()
 	return ref
 }
 
@@ -116,7 +84,7 @@ type gated struct {
 func (r *rig) gated(m actor.MailboxConfig) *gated {
 	r.t.Helper()
 	g := &gated{gate: make(chan struct{})}
-	p := props(func(_ *actor.Context, msg any) error {
+	p := actortest.Func(func(_ *actor.Context, msg any) error {
 		if msg == "fail" {
 			return errors.New("told to")
 		}
@@ -127,14 +95,14 @@ func (r *rig) gated(m actor.MailboxConfig) *gated {
 	p.Mailbox = m
 	g.ref = r.spawn(p)
 	for range 2 {
-		r.tell(g.ref, "hello")
+		r.Send(g.ref, "hello")
 		synctest.Wait()
 		g.box = r.latest()
 		g.gate <- struct{}{}
 		synctest.Wait()
 	}
 	g.got = nil
-	r.tell(g.ref, "busy")
+	r.Send(g.ref, "busy")
 	synctest.Wait()
 	return g
 }
@@ -149,8 +117,8 @@ func (r *rig) wantGot(g *gated, want ...any) {
 func (r *rig) wantLetters(want ...any) {
 	r.t.Helper()
 	var got []any
-	for len(r.letters) > 0 {
-		got = append(got, (<-r.letters).Msg)
+	for _, l := range r.Letters() {
+		got = append(got, l.Msg)
 	}
 	if !slices.Equal(got, want) {
 		r.t.Errorf("dead letters %v, want %v", got, want)
@@ -178,11 +146,11 @@ func TestGoroutines(t *testing.T) {
 		r := newRig(t)
 		base := r.Stats()
 		handled := 0
-		ref := r.spawn(props(func(*actor.Context, any) error { handled++; return nil }))
-		idle := r.spawn(props(func(*actor.Context, any) error { return nil }))
+		ref := r.spawn(actortest.Func(func(*actor.Context, any) error { handled++; return nil }))
+		idle := r.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
 		for i, want := range []int{0, 0, 1, 1, 1} {
 			if i > 0 {
-				r.tell(ref, i)
+				r.Send(ref, i)
 				synctest.Wait()
 			}
 			if n := r.Stats().Workers - base.Workers; n != want {
@@ -213,7 +181,7 @@ func TestGoroutines(t *testing.T) {
 func TestYieldsAreNoParks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		p := props(func(*actor.Context, any) error { return nil })
+		p := actortest.Func(func(*actor.Context, any) error { return nil })
 		p.Throughput = 1
 		ref := r.spawn(p)
 		base := r.Stats()
@@ -241,9 +209,9 @@ func TestRegistry(t *testing.T) {
 		base := r.Stats().Workers
 		var refs [3]actor.Ref
 		for i := range refs {
-			refs[i] = r.spawn(props(func(*actor.Context, any) error { return nil }))
+			refs[i] = r.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
 			for range 2 {
-				r.tell(refs[i], i)
+				r.Send(refs[i], i)
 				synctest.Wait()
 			}
 		}
@@ -281,7 +249,7 @@ func TestFlood(t *testing.T) {
 				t.Errorf("mode %d before the flood, want calm", m)
 			}
 			for i := range n {
-				r.tell(g.ref, i)
+				r.Send(g.ref, i)
 			}
 			want := flood
 			if n <= room {
@@ -296,7 +264,7 @@ func TestFlood(t *testing.T) {
 					g.gate <- struct{}{}
 				}
 				synctest.Wait()
-				r.tell(g.ref, n)
+				r.Send(g.ref, n)
 				n++
 			}
 			close(g.gate)
@@ -321,7 +289,7 @@ func TestGrowKeeps(t *testing.T) {
 		r := newRig(t)
 		g := r.gated(actor.MailboxConfig{Policy: actor.Grow, Capacity: n})
 		for i := range n {
-			r.tell(g.ref, i)
+			r.Send(g.ref, i)
 		}
 		close(g.gate)
 		synctest.Wait()
@@ -340,7 +308,7 @@ func TestChannelBeforeOverflow(t *testing.T) {
 		r := newRig(t)
 		g := r.gated(actor.MailboxConfig{})
 		for i := range room + 2 {
-			r.tell(g.ref, i)
+			r.Send(g.ref, i)
 		}
 		q := g.box.take() // the actor waits for it with an empty channel
 		close(g.gate)
@@ -379,16 +347,16 @@ func TestMark(t *testing.T) {
 			t.Errorf("%d marks in the channel, want 1", n)
 		}
 		r.wantBacklog(g, 0)
-		r.tell(g.ref, 1)
+		r.Send(g.ref, 1)
 		r.wantBacklog(g, 1)
 		g.gate <- struct{}{}
 		g.gate <- struct{}{}
 		synctest.Wait()
 		r.wantGot(g, "busy", 1)
-		r.tell(g.ref, 2)
+		r.Send(g.ref, 2)
 		synctest.Wait()
 		for i := range room {
-			r.tell(g.ref, i)
+			r.Send(g.ref, i)
 		}
 		b.Wake(nil)
 		r.wantBacklog(g, room)
@@ -416,7 +384,7 @@ func TestSuspended(t *testing.T) {
 		r := newRig(t)
 		g := r.gated(actor.MailboxConfig{})
 		for _, msg := range []any{"fail", 1, 2} {
-			r.tell(g.ref, msg)
+			r.Send(g.ref, msg)
 		}
 		parent := make(chan struct{})
 		r.do(func(*actor.Context) { <-parent })
@@ -425,7 +393,7 @@ func TestSuspended(t *testing.T) {
 		r.wantBacklog(g, 2)
 		g.box.in <- 3
 		synctest.Wait()
-		r.tell(g.ref, 4)
+		r.Send(g.ref, 4)
 		g.box.in <- 5 // from another sender than 4
 		synctest.Wait()
 		r.wantBacklog(g, 5)
@@ -441,15 +409,15 @@ func TestSuspendedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		gate := make(chan struct{})
-		ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return errors.New("told to") }))
+		ref := r.spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return errors.New("told to") }))
 		for i := range 3 {
-			r.tell(ref, i)
+			r.Send(ref, i)
 		}
 		parent := make(chan struct{})
 		r.do(func(*actor.Context) { <-parent })
 		close(gate)
 		synctest.Wait()
-		r.tell(ref, 3)
+		r.Send(ref, 3)
 		if n := ref.Backlog(); n != 3 {
 			t.Errorf("a backlog of %d, want 3", n)
 		}
@@ -472,11 +440,11 @@ func TestSuspendedAwake(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				handled := 0
-				p := props(func(*actor.Context, any) error { handled++; return nil })
+				p := actortest.Func(func(*actor.Context, any) error { handled++; return nil })
 				p.Mailbox = m
 				ref := r.spawn(p)
 				synctest.Wait() // it sleeps
-				r.tell(ref, 1)
+				r.Send(ref, 1)
 				r.Suspend(ref, actor.Suspension{})
 				synctest.Wait()
 				if n := ref.Backlog() + handled; n != 1 {
@@ -499,7 +467,7 @@ func TestLateSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		g := r.gated(actor.MailboxConfig{})
-		r.tell(g.ref, 1)
+		r.Send(g.ref, 1)
 		r.Stop(g.ref)
 		b := g.box
 		q := b.take() // the actor waits for it in Close
@@ -534,8 +502,8 @@ func TestLateSendsOfChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		gate := make(chan struct{})
-		child := props(func(*actor.Context, any) error { <-gate; return nil })
-		ref := r.spawn(props(func(ctx *actor.Context, msg any) error {
+		child := actortest.Func(func(*actor.Context, any) error { <-gate; return nil })
+		ref := r.spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 			if msg == "spawn" {
 				c, err := ctx.Spawn(child)
 				if err != nil {
@@ -545,12 +513,12 @@ func TestLateSendsOfChildren(t *testing.T) {
 			}
 			return nil
 		}))
-		r.tell(ref, 0)
+		r.Send(ref, 0)
 		synctest.Wait()
-		r.tell(ref, 1)
+		r.Send(ref, 1)
 		synctest.Wait()
 		b := r.latest()
-		r.tell(ref, "spawn")
+		r.Send(ref, "spawn")
 		synctest.Wait()
 		r.Stop(ref)
 		synctest.Wait()
@@ -571,9 +539,9 @@ func TestSeal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t)
 			var handled, accepted atomic.Int64
-			ref := r.spawn(props(func(*actor.Context, any) error { handled.Add(1); return nil }))
+			ref := r.spawn(actortest.Func(func(*actor.Context, any) error { handled.Add(1); return nil }))
 			for range 2 {
-				r.tell(ref, 0)
+				r.Send(ref, 0)
 				synctest.Wait()
 			}
 			accepted.Add(2)
@@ -592,8 +560,8 @@ func TestSeal(t *testing.T) {
 			}
 			r.Stop(ref)
 			synctest.Wait()
-			if sum := handled.Load() + int64(len(r.letters)); sum != accepted.Load() {
-				t.Errorf("%d messages accepted, %d handled and %d undelivered", accepted.Load(), handled.Load(), len(r.letters))
+			if undelivered := int64(len(r.Letters())); handled.Load()+undelivered != accepted.Load() {
+				t.Errorf("%d messages accepted, %d handled and %d undelivered", accepted.Load(), handled.Load(), undelivered)
 			}
 			for len(b.in) > 0 {
 				if msg := <-b.in; !isMark(msg) {
@@ -614,7 +582,7 @@ func TestBirth(t *testing.T) {
 			r := newRig(t)
 			base := r.Stats().Workers
 			busy, handled, last := atomic.Int32{}, 0, [senders]int{}
-			ref := r.spawn(props(func(_ *actor.Context, msg any) error {
+			ref := r.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 				if busy.Add(1) != 1 {
 					t.Error("two goroutines in one actor")
 				}
@@ -630,7 +598,7 @@ func TestBirth(t *testing.T) {
 			for s := range senders {
 				go func() {
 					for k := range each {
-						r.tell(ref, [2]int{s, k + 1})
+						r.Send(ref, [2]int{s, k + 1})
 						for range (s + k + i) % 3 {
 							runtime.Gosched()
 						}
@@ -654,7 +622,7 @@ func TestBirth(t *testing.T) {
 // something to do, although it is out of the registry.
 func TestSecondThoughts(t *testing.T) {
 	for name, do := range map[string]func(r *rig, ref actor.Ref){
-		"message": func(r *rig, ref actor.Ref) { r.tell(ref, "second") },
+		"message": func(r *rig, ref actor.Ref) { r.Send(ref, "second") },
 		"stop":    func(r *rig, ref actor.Ref) { r.Stop(ref) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -662,8 +630,8 @@ func TestSecondThoughts(t *testing.T) {
 				r := newRig(t)
 				base := r.Stats()
 				gate := make(chan struct{})
-				ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
-				r.tell(ref, "first")
+				ref := r.spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return nil }))
+				r.Send(ref, "first")
 				synctest.Wait()
 				k := <-r.d.registry // it waits for them on its way out
 				close(gate)
@@ -696,8 +664,8 @@ func TestLateWake(t *testing.T) {
 		r := newRig(t)
 		base := r.Stats()
 		gate := make(chan struct{})
-		ref := r.spawn(props(func(*actor.Context, any) error { <-gate; return nil }))
-		r.tell(ref, "first")
+		ref := r.spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return nil }))
+		r.Send(ref, "first")
 		synctest.Wait()
 		b := r.latest()
 		close(gate)
@@ -710,7 +678,7 @@ func TestLateWake(t *testing.T) {
 		if n := r.Stats().Workers - base.Workers; n != 0 {
 			t.Errorf("%d goroutines for nothing", n)
 		}
-		r.tell(ref, "second")
+		r.Send(ref, "second")
 		synctest.Wait()
 		if n := ref.Backlog(); n != 0 {
 			t.Errorf("%d messages that are not handled", n)
@@ -732,7 +700,7 @@ func TestBoundedLen(t *testing.T) {
 				r := newRig(t)
 				g := r.gated(m)
 				for i := range 3 {
-					r.tell(g.ref, i)
+					r.Send(g.ref, i)
 				}
 				r.wantBacklog(g, 3)
 				r.Stop(g.ref)
@@ -754,7 +722,7 @@ func TestWaitEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				g := r.gated(actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: priority})
-				r.tell(g.ref, 0)
+				r.Send(g.ref, 0)
 				ended, cancel := context.WithCancel(t.Context())
 				answers := make(chan error, 2)
 				for _, ctx := range []context.Context{ended, context.Background()} {

@@ -8,55 +8,13 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/lockbased"
 )
 
-// newSystem makes a system whose guardian runs the functions it is told.
-func newSystem(t *testing.T, c lockbased.DispatcherConfig) *actor.System {
+func newSystem(t *testing.T, c lockbased.DispatcherConfig) *actortest.System {
 	t.Helper()
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: lockbased.NewDispatcherWith(c),
-		Guardian: props(func(ctx *actor.Context, msg any) error {
-			msg.(func(*actor.Context))(ctx)
-			return nil
-		}),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func props(f actor.ReceiveFunc) actor.Props {
-	return actor.Props{New: func() actor.Actor { return f }}
-}
-
-func do(t *testing.T, s *actor.System, f func(ctx *actor.Context)) {
-	t.Helper()
-	done := make(chan struct{})
-	tell(t, s.UserGuardian(), func(ctx *actor.Context) {
-		defer close(done)
-		f(ctx)
-	})
-	<-done
-}
-
-func tell(t *testing.T, r actor.Ref, msg any) {
-	t.Helper()
-	if err := r.Tell(msg); err != nil {
-		t.Error(err)
-	}
-}
-
-func spawn(t *testing.T, s *actor.System, p actor.Props) (r actor.Ref) {
-	t.Helper()
-	do(t, s, func(ctx *actor.Context) {
-		var err error
-		if r, err = ctx.Spawn(p); err != nil {
-			t.Error(err)
-		}
-	})
-	return r
+	return actortest.New(actor.Config{Dispatcher: lockbased.NewDispatcherWith(c)}, func(err error) { t.Error(err) })
 }
 
 // TestBlockedHandlers: handlers that block, in whatever way and more of them
@@ -69,16 +27,16 @@ func TestBlockedHandlers(t *testing.T) {
 			gate := make(chan struct{})
 			mu := make(chan struct{}, 1)
 			handled := make(chan int, 1000)
-			full := props(func(*actor.Context, any) error { <-gate; return nil })
+			full := actortest.Func(func(*actor.Context, any) error { <-gate; return nil })
 			full.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1}
-			bottleneck := spawn(t, s, full)
+			bottleneck := s.Spawn(full)
 			for range 2 {
-				tell(t, bottleneck, 0) // one being handled, one waiting
+				s.Send(bottleneck, 0) // one being handled, one waiting
 				synctest.Wait()
 			}
 			for i := range 20 {
-				r := spawn(t, s, props(func(ctx *actor.Context, _ any) error {
-					other, err := ctx.Spawn(props(func(_ *actor.Context, msg any) error {
+				r := s.Spawn(actortest.Func(func(ctx *actor.Context, _ any) error {
+					other, err := ctx.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
 						handled <- msg.(int)
 						return nil
 					}))
@@ -102,7 +60,7 @@ func TestBlockedHandlers(t *testing.T) {
 					}
 					return nil
 				}))
-				tell(t, r, 0)
+				s.Send(r, 0)
 			}
 			seen := map[int]bool{}
 			for range 20 {
@@ -135,7 +93,7 @@ func TestMaxWorkers(t *testing.T) {
 		gate := make(chan struct{})
 		var running, most atomic.Int32
 		for range 20 {
-			r := spawn(t, s, props(func(*actor.Context, any) error {
+			r := s.Spawn(actortest.Func(func(*actor.Context, any) error {
 				if n := running.Add(1); n > most.Load() {
 					most.Store(n)
 				}
@@ -143,7 +101,7 @@ func TestMaxWorkers(t *testing.T) {
 				running.Add(-1)
 				return nil
 			}))
-			go func() { tell(t, r, 0) }()
+			go func() { s.Send(r, 0) }()
 			synctest.Wait()
 			if running.Load() == 5 {
 				break // the guardian would wait as well
@@ -170,11 +128,11 @@ func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSystem(t, lockbased.DispatcherConfig{Workers: 1, MaxWorkers: 1})
 		for range 10 {
-			r := spawn(t, s, props(func(*actor.Context, any) error { runtime.Goexit(); return nil }))
-			tell(t, r, 0)
+			r := s.Spawn(actortest.Func(func(*actor.Context, any) error { runtime.Goexit(); return nil }))
+			s.Send(r, 0)
 			synctest.Wait()
 		}
-		do(t, s, func(*actor.Context) {})
+		s.In(s.UserGuardian(), func(*actor.Context) {})
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -192,7 +150,7 @@ func TestHopsWakeNobody(t *testing.T) {
 		done := make(chan struct{})
 		var refs [2]actor.Ref
 		for i := range refs {
-			refs[i] = spawn(t, s, props(func(ctx *actor.Context, msg any) error {
+			refs[i] = s.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
 				n := msg.(*int)
 				if *n--; *n == 0 {
 					close(done)
@@ -204,7 +162,7 @@ func TestHopsWakeNobody(t *testing.T) {
 		synctest.Wait()
 		before := s.Stats()
 		n := 10_000
-		tell(t, refs[0], &n)
+		s.Send(refs[0], &n)
 		<-done
 		if woken := s.Stats().Wakes - before.Wakes; woken != 1 {
 			t.Errorf("10,000 hops woke workers %d times, want once, to begin with", woken)

@@ -7,53 +7,41 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/serial"
 )
+
+// newSystem makes a system whose guardian is f.
+func newSystem(t *testing.T, d actor.Dispatcher, f actor.ReceiveFunc) *actortest.System {
+	return actortest.New(actor.Config{Dispatcher: d, Guardian: actortest.Func(f)}, func(err error) { t.Fatal(err) })
+}
 
 // play runs a small program of actors that tell one another and returns the
 // order in which things happened.
 func play(t *testing.T, c serial.DispatcherConfig) (trace []string) {
-	var dead []string
-	system := func(f actor.ReceiveFunc) *actor.System {
-		s, err := actor.NewSystem(actor.Config{
-			Dispatcher: serial.NewDispatcherWith(c),
-			Guardian:   actor.Props{New: func() actor.Actor { return f }},
-			DeadLetters: func(l actor.DeadLetter) {
-				if !l.Returned {
-					dead = append(dead, fmt.Sprint("dead ", l.Msg))
-				}
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
 	sent := 0
-	s := system(func(ctx *actor.Context, _ any) error {
+	s := newSystem(t, serial.NewDispatcherWith(c), func(ctx *actor.Context, _ any) error {
 		refs := make([]actor.Ref, 5)
 		for i := range refs {
-			p := actor.Props{New: func() actor.Actor {
-				return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-					n := msg.(int)
-					trace = append(trace, fmt.Sprintf("%d:%d", i, n))
-					switch {
-					case n > 400 && i == 3:
-						return fmt.Errorf("enough")
-					case n > 300 && i == 2:
-						ctx.StopSelf()
-					}
-					if n < 200 {
-						for k := range 2 {
-							sent++
-							if err := ctx.Tell(refs[(i+k+n)%len(refs)], 2*n+k); err != nil {
-								trace = append(trace, fmt.Sprint("back ", err.(*actor.SendError).Msg))
-							}
+			p := actortest.Func(func(ctx *actor.Context, msg any) error {
+				n := msg.(int)
+				trace = append(trace, fmt.Sprintf("%d:%d", i, n))
+				switch {
+				case n > 400 && i == 3:
+					return fmt.Errorf("enough")
+				case n > 300 && i == 2:
+					ctx.StopSelf()
+				}
+				if n < 200 {
+					for k := range 2 {
+						sent++
+						if err := ctx.Tell(refs[(i+k+n)%len(refs)], 2*n+k); err != nil {
+							trace = append(trace, fmt.Sprint("back ", err.(*actor.SendError).Msg))
 						}
 					}
-					return nil
-				})
-			}}
+				}
+				return nil
+			})
 			if i%2 == 1 {
 				p.Mailbox = actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 3}
 			}
@@ -78,6 +66,10 @@ func play(t *testing.T, c serial.DispatcherConfig) (trace []string) {
 	s.RunUntilIdle()
 	if err := s.Shutdown(context.Background()); err != nil {
 		t.Error(err)
+	}
+	var dead []string
+	for _, l := range s.Letters() {
+		dead = append(dead, fmt.Sprint("dead ", l.Msg))
 	}
 	st := s.Stats()
 	if int(st.Messages+st.Returned+st.DeadLetters) != sent || len(dead) != int(st.DeadLetters) {
@@ -112,33 +104,24 @@ func TestSeedsExplore(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(3000) {
 		var trace string
-		s, err := actor.NewSystem(actor.Config{
-			Dispatcher: serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}}),
-			Guardian: actor.Props{New: func() actor.Actor {
-				return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-					for _, name := range []string{"a", "b", "c"} {
-						r, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
-							return actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
-								trace += fmt.Sprint(name, msg)
-								return nil
-							})
-						}})
-						if err != nil {
-							return err
-						}
-						for i := range 2 {
-							if err := ctx.Tell(r, i); err != nil {
-								return err
-							}
-						}
-					}
+		d := serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}})
+		s := newSystem(t, d, func(ctx *actor.Context, _ any) error {
+			for _, name := range []string{"a", "b", "c"} {
+				r, err := ctx.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
+					trace += fmt.Sprint(name, msg)
 					return nil
-				})
-			}},
+				}))
+				if err != nil {
+					return err
+				}
+				for i := range 2 {
+					if err := ctx.Tell(r, i); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		if err := s.UserGuardian().Tell(0); err != nil {
 			t.Fatal(err)
 		}
@@ -153,19 +136,11 @@ func TestSeedsExplore(t *testing.T) {
 // Sending runs no actor.
 func TestSendOnlyQueues(t *testing.T) {
 	ran := false
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: serial.NewDispatcher(),
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				ran = true
-				ctx.System().RunUntilIdle() // in a turn: returns at once
-				return nil
-			})
-		}},
+	s := newSystem(t, serial.NewDispatcher(), func(ctx *actor.Context, _ any) error {
+		ran = true
+		ctx.System().RunUntilIdle() // in a turn: returns at once
+		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := s.UserGuardian().Tell(1); err != nil || ran {
 		t.Errorf("Tell: %v; the actor ran: %v", err, ran)
 	}
@@ -178,53 +153,28 @@ func TestSendOnlyQueues(t *testing.T) {
 // A handler that has waited for room, and so run other actors, and then panics has failed
 // with the message that it was given.
 func TestPanicAfterOthersRan(t *testing.T) {
-	var failed []any
-	s, err := actor.NewSystem(actor.Config{
-		Dispatcher: serial.NewDispatcher(),
-		Failures:   func(f actor.Failure) { failed = append(failed, f.Msg) },
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				handled := 0
-				small, err := ctx.Spawn(actor.Props{
-					New: func() actor.Actor {
-						return actor.ReceiveFunc(func(*actor.Context, any) error { handled++; return nil })
-					},
-					Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1},
-				})
-				if err != nil {
-					return err
-				}
-				waits, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
-					return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-						for i := range 3 {
-							if err := ctx.Tell(small, i); err != nil {
-								return err
-							}
-						}
-						if handled == 0 {
-							t.Error("no other actor ran while it waited for room")
-						}
-						panic("it had three to tell")
-					})
-				}})
-				if err != nil {
-					return err
-				}
-				return ctx.Tell(waits, "begin")
-			})
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.UserGuardian().Tell(0); err != nil {
-		t.Error(err)
-	}
-	s.RunUntilIdle()
+	handled := 0
+	s := newSystem(t, serial.NewDispatcher(), actortest.CarryOut)
+	count := actortest.Func(func(*actor.Context, any) error { handled++; return nil })
+	count.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1}
+	small := s.Spawn(count)
+	waits := s.Spawn(actortest.Func(func(ctx *actor.Context, _ any) error {
+		for i := range 3 {
+			if err := ctx.Tell(small, i); err != nil {
+				return err
+			}
+		}
+		if handled == 0 {
+			t.Error("no other actor ran while it waited for room")
+		}
+		panic("it had three to tell")
+	}))
+	s.Send(waits, "begin")
+	s.Drive()
 	if err := s.Shutdown(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if len(failed) != 1 || failed[0] != "begin" {
-		t.Errorf("failed with %v, want [begin]", failed)
+	if failed := s.Failures(); len(failed) != 1 || failed[0].Msg != "begin" {
+		t.Errorf("failed with %v, want one failure on begin", failed)
 	}
 }

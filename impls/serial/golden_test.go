@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/impls/serial"
 	"github.com/dynolab/dyno/task"
 )
@@ -72,44 +73,33 @@ func playGroup(s serial.Schedule) string {
 }
 
 // playActors runs a guardian that spawns three actors, who tell each other.
-func playActors(s serial.Schedule) string {
+func playActors(t *testing.T, s serial.Schedule) string {
 	var out script
-	system, err := actor.NewSystem(actor.Config{
-		Dispatcher: serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: s}),
-		Guardian: actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				var refs [3]actor.Ref
-				for i := range refs {
-					r, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
-						return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-							n := msg.(int)
-							fmt.Fprintf(&out, "%c%d", 'a'+i, n)
-							if n > 0 {
-								return ctx.Tell(refs[(i+n)%3], n-1)
-							}
-							return nil
-						})
-					}})
-					if err != nil {
-						return err
-					}
-					refs[i] = r
-				}
-				for i, r := range refs {
-					if err := ctx.Tell(r, i); err != nil {
-						return err
-					}
+	d := serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: s})
+	system := newSystem(t, d, func(ctx *actor.Context, _ any) error {
+		var refs [3]actor.Ref
+		for i := range refs {
+			r, err := ctx.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
+				n := msg.(int)
+				fmt.Fprintf(&out, "%c%d", 'a'+i, n)
+				if n > 0 {
+					return ctx.Tell(refs[(i+n)%3], n-1)
 				}
 				return nil
-			})
-		}},
+			}))
+			if err != nil {
+				return err
+			}
+			refs[i] = r
+		}
+		for i, r := range refs {
+			if err := ctx.Tell(r, i); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	if err != nil {
-		return err.Error()
-	}
-	if err := system.UserGuardian().Tell("go"); err != nil {
-		return err.Error()
-	}
+	system.Send(system.UserGuardian(), "go")
 	system.RunUntilIdle()
 	return out.String()
 }
@@ -121,7 +111,7 @@ func TestGoldenTraces(t *testing.T) {
 	programs := []struct {
 		name string
 		play func(serial.Schedule) string
-	}{{"tasks", playTasks}, {"group", playGroup}, {"actors", playActors}}
+	}{{"tasks", playTasks}, {"group", playGroup}, {"actors", func(s serial.Schedule) string { return playActors(t, s) }}}
 	record := func(b *strings.Builder, play func(serial.Schedule) string, s serial.Schedule) (choices []int) {
 		s.Record = func(c serial.Choice) { choices = append(choices, c.Index); fmt.Fprintln(b, c) }
 		text := play(s)

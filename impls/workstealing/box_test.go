@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // Between two turns Len counts what a turn took and did not handle.
@@ -15,10 +16,10 @@ func TestLenCountsWhatATurnLeft(t *testing.T) {
 		var busy, watcher actor.Ref
 		var saw []int
 		s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
-			p := props(func(*actor.Context, any) error { return nil })
+			p := actortest.Func(func(*actor.Context, any) error { return nil })
 			p.Throughput = 2
 			busy = spawn(t, ctx, p)
-			p = props(func(ctx *actor.Context, m any) error {
+			p = actortest.Func(func(ctx *actor.Context, m any) error {
 				saw = append(saw, busy.Backlog())
 				if saw[len(saw)-1] > 0 {
 					return ctx.Tell(watcher, m)
@@ -67,7 +68,7 @@ func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 	gone := make(chan struct{}, 1)
 	seen := 0
 	s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
-		sink = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+		sink = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
 			if seen++; seen == n/2 { // the other buffer grows as well
 				return ctx.Tell(burst, n/2)
 			}
@@ -76,7 +77,7 @@ func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 			}
 			return nil
 		}))
-		burst = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+		burst = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
 			for range m.(int) {
 				if err := ctx.Tell(sink, "x"); err != nil {
 					return err

@@ -12,36 +12,24 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
-// system makes a system whose guardian runs setup for its first message, and
-// returns it after that.
+// system makes a system whose guardian runs setup in its first turn, and returns it after
+// that.
 func system(t testing.TB, conf actor.Config, setup func(ctx *actor.Context)) *actor.System {
 	t.Helper()
 	ready := make(chan struct{})
-	conf.Guardian = actor.Props{New: func() actor.Actor {
-		return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-			setup(ctx)
-			close(ready)
-			return nil
-		})
-	}}
 	if conf.Dispatcher == nil {
 		conf.Dispatcher = NewDispatcher()
 	}
-	s, err := actor.NewSystem(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.UserGuardian().Tell("start"); err != nil {
-		t.Fatal(err)
-	}
+	s := actortest.New(conf, func(err error) { t.Fatal(err) })
+	s.Send(s.UserGuardian(), func(ctx *actor.Context) {
+		setup(ctx)
+		close(ready)
+	})
 	<-ready
-	return s
-}
-
-func props(f actor.ReceiveFunc) actor.Props {
-	return actor.Props{New: func() actor.Actor { return f }}
+	return s.System
 }
 
 func spawn(t testing.TB, ctx *actor.Context, p actor.Props) actor.Ref {
@@ -71,9 +59,9 @@ func TestBlockedHandlersDoNotStopOthers(t *testing.T) {
 		var quick actor.Ref
 		var slow []actor.Ref
 		s := system(t, actor.Config{}, func(ctx *actor.Context) {
-			quick = spawn(t, ctx, props(func(*actor.Context, any) error { handled.Add(1); return nil }))
+			quick = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { handled.Add(1); return nil }))
 			for range sleepers {
-				slow = append(slow, spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+				slow = append(slow, spawn(t, ctx, actortest.Func(func(ctx *actor.Context, _ any) error {
 					err := ctx.Tell(quick, "from a handler that blocks")
 					time.Sleep(time.Hour)
 					return err
@@ -127,7 +115,7 @@ func TestNothingIsLostWhenActorsStop(t *testing.T) {
 						undelivered.Add(1)
 					}
 				}}, func(ctx *actor.Context) {
-					p := props(func(*actor.Context, any) error { handled.Add(1); return nil })
+					p := actortest.Func(func(*actor.Context, any) error { handled.Add(1); return nil })
 					p.Mailbox = mailbox
 					r = spawn(t, ctx, p)
 				})
@@ -174,7 +162,7 @@ func TestOrderPerSender(t *testing.T) {
 	total := 0
 	var r actor.Ref
 	s := system(t, actor.Config{}, func(ctx *actor.Context) {
-		r = spawn(t, ctx, props(func(_ *actor.Context, m any) error {
+		r = spawn(t, ctx, actortest.Func(func(_ *actor.Context, m any) error {
 			v := m.(msg)
 			if v.n != last[v.sender]+1 {
 				t.Errorf("sender %d: message %d after %d", v.sender, v.n, last[v.sender])
@@ -220,10 +208,10 @@ func TestNextSlotDoesNotStarve(t *testing.T) {
 		}
 	}
 	s := system(t, actor.Config{}, func(ctx *actor.Context) {
-		a = spawn(t, ctx, props(bounce(&b)))
-		b = spawn(t, ctx, props(bounce(&a)))
-		other = spawn(t, ctx, props(func(*actor.Context, any) error { close(answered); return nil }))
-		kick = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+		a = spawn(t, ctx, actortest.Func(bounce(&b)))
+		b = spawn(t, ctx, actortest.Func(bounce(&a)))
+		other = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { close(answered); return nil }))
+		kick = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
 			// The first is displaced from the next slot into the queue.
 			return errors.Join(ctx.Tell(other, m), ctx.Tell(a, m))
 		}))
@@ -254,7 +242,7 @@ func TestALongHandlerDelaysItsNeighboursBriefly(t *testing.T) {
 			told := map[string]actor.Ref{}
 			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1})}, func(ctx *actor.Context) {
 				for _, name := range []string{"queued", "displaced", "next", "from outside"} {
-					told[name] = spawn(t, ctx, props(func(*actor.Context, any) error {
+					told[name] = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error {
 						late.Store(name, time.Since(begun))
 						return nil
 					}))
@@ -264,19 +252,19 @@ func TestALongHandlerDelaysItsNeighboursBriefly(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				long = spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+				long = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, _ any) error {
 					begun = time.Now()
 					tell(ctx, told["displaced"])
 					tell(ctx, told["next"])
 					time.Sleep(10 * time.Millisecond)
 					return nil
 				}))
-				first = spawn(t, ctx, props(func(ctx *actor.Context, _ any) error {
+				first = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, _ any) error {
 					tell(ctx, told["queued"])
 					tell(ctx, long) // runs next, so the one before is in the queue
 					return nil
 				}))
-				metronome = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+				metronome = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { return nil }))
 			})
 			for at := time.Duration(0); at < 4*period+phase && !quiet; at += step { // the watchdog has been looking, and turns were short
 				if err := metronome.Tell("tick"); err != nil {
@@ -316,7 +304,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 			var r actor.Ref
 			d := NewDispatcher()
 			s := system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
-				r = spawn(t, ctx, props(func(*actor.Context, any) error { return nil }))
+				r = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { return nil }))
 			})
 			_ = r.Tell(1)
 			synctest.Wait()
@@ -342,9 +330,9 @@ func TestGoexitKeepsTheWorker(t *testing.T) {
 			}
 		}}, func(ctx *actor.Context) {
 			for range 10 {
-				victims = append(victims, spawn(t, ctx, props(func(*actor.Context, any) error { runtime.Goexit(); return nil })))
+				victims = append(victims, spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { runtime.Goexit(); return nil })))
 			}
-			after = spawn(t, ctx, props(func(*actor.Context, any) error { handled++; return nil }))
+			after = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { handled++; return nil }))
 		})
 		for _, v := range victims {
 			_ = v.Tell(1)
@@ -653,12 +641,12 @@ func BenchmarkNeighbourOfALongHandler(b *testing.B) {
 	var long, neighbour actor.Ref
 	ended := make(chan struct{}, 2)
 	s := system(b, actor.Config{}, func(ctx *actor.Context) {
-		neighbour = spawn(b, ctx, props(func(*actor.Context, any) error {
+		neighbour = spawn(b, ctx, actortest.Func(func(*actor.Context, any) error {
 			waits = append(waits, time.Since(begun))
 			ended <- struct{}{}
 			return nil
 		}))
-		long = spawn(b, ctx, props(func(ctx *actor.Context, _ any) error {
+		long = spawn(b, ctx, actortest.Func(func(ctx *actor.Context, _ any) error {
 			begun = time.Now()
 			err := ctx.Tell(neighbour, "run")
 			for time.Since(begun) < 10*time.Millisecond {

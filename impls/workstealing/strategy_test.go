@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 )
 
 // A configuration that cannot be used is refused, with the field, when the
@@ -23,7 +24,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"QueueCapacity": {QueueCapacity: 1},
 	} {
 		_, err := actor.NewSystem(actor.Config{
-			Guardian:   props(func(*actor.Context, any) error { return nil }),
+			Guardian:   actortest.Func(func(*actor.Context, any) error { return nil }),
 			Dispatcher: NewDispatcherWith(cfg),
 		})
 		var ce *ConfigError
@@ -53,7 +54,7 @@ func sleepersOn(t *testing.T, d *Dispatcher, n int, wait time.Duration) (s *acto
 	var all []actor.Ref
 	s = system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
 		for range n {
-			all = append(all, spawn(t, ctx, props(func(*actor.Context, any) error {
+			all = append(all, spawn(t, ctx, actortest.Func(func(*actor.Context, any) error {
 				k := now.Add(1)
 				for p := peak.Load(); k > p && !peak.CompareAndSwap(p, k); p = peak.Load() {
 				}
@@ -153,7 +154,7 @@ func TestKeepAliveBeginsAnew(t *testing.T) {
 		d := NewDispatcherWith(Config{Parallelism: 1, KeepAlive: time.Minute})
 		s := system(t, actor.Config{Dispatcher: d}, func(ctx *actor.Context) {
 			for i := range blocks {
-				blocks[i] = spawn(t, ctx, props(func(*actor.Context, any) error { time.Sleep(time.Second); return nil }))
+				blocks[i] = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { time.Sleep(time.Second); return nil }))
 			}
 		})
 		synctest.Wait()
@@ -209,7 +210,7 @@ func TestQueueCapacityAndStrategyLoseNobody(t *testing.T) {
 			refs := make([]actor.Ref, actors)
 			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Strategy: strategy, QueueCapacity: capacity})}, func(ctx *actor.Context) {
 				for i := range refs {
-					p := props(func(ctx *actor.Context, m any) error {
+					p := actortest.Func(func(ctx *actor.Context, m any) error {
 						if left.Add(-1) == 0 {
 							close(done)
 						}
@@ -255,14 +256,14 @@ func newFlood(t *testing.T, cfg Config, n int, busy, quiet actor.Priority) *floo
 	f := &flood{asks: make(chan actor.Ref, 1), answered: make(chan int64, 1)}
 	var floods []actor.Ref
 	f.System = system(t, actor.Config{Dispatcher: NewDispatcherWith(cfg)}, func(ctx *actor.Context) {
-		p := props(func(*actor.Context, any) error { f.answered <- f.messages.Load() - f.asked; return nil })
+		p := actortest.Func(func(*actor.Context, any) error { f.answered <- f.messages.Load() - f.asked; return nil })
 		p.Priority = quiet
 		f.quiet = spawn(t, ctx, p)
-		p = props(func(ctx *actor.Context, m any) error { return ctx.Tell(f.quiet, f.messages.Load()) })
+		p = actortest.Func(func(ctx *actor.Context, m any) error { return ctx.Tell(f.quiet, f.messages.Load()) })
 		p.Priority = actor.High
 		f.kick = spawn(t, ctx, p)
 		for range n {
-			p := props(func(ctx *actor.Context, m any) error {
+			p := actortest.Func(func(ctx *actor.Context, m any) error {
 				if f.over.Load() {
 					return nil
 				}
@@ -354,8 +355,8 @@ func TestWorkConservingTakesWhatIsNext(t *testing.T) {
 	handled := make(chan struct{})
 	var kick actor.Ref
 	s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Strategy: WorkConserving, Parallelism: 2})}, func(ctx *actor.Context) {
-		other := spawn(t, ctx, props(func(*actor.Context, any) error { close(handled); return nil }))
-		kick = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+		other := spawn(t, ctx, actortest.Func(func(*actor.Context, any) error { close(handled); return nil }))
+		kick = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
 			err := ctx.Tell(other, m)
 			<-handled // which only another worker can do
 			return err

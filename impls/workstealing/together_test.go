@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/task"
 )
@@ -51,7 +52,7 @@ func TestOnePoolRunsAll(t *testing.T) {
 			var refs [actors]actor.Ref
 			systems[i] = system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
 				for i := range refs {
-					refs[i] = spawn(t, ctx, props(func(ctx *actor.Context, m any) error {
+					refs[i] = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
 						n := m.(int)
 						v, err := task.Call(x, sum, n).Value(context.Background())
 						total.Add(int64(v))
@@ -95,7 +96,7 @@ func TestWorkersOfOnePool(t *testing.T) {
 		}
 		idle := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(*actor.Context) {})
 		busy := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
-			sleeper := spawn(t, ctx, props(func(*actor.Context, any) error {
+			sleeper := spawn(t, ctx, actortest.Func(func(*actor.Context, any) error {
 				time.Sleep(time.Hour)
 				return nil
 			}))
@@ -135,7 +136,7 @@ func TestBusyWorkerForgetsSystems(t *testing.T) {
 	func() {
 		done := make(chan struct{})
 		s := system(t, actor.Config{Dispatcher: NewDispatcherOn(p)}, func(ctx *actor.Context) {
-			r := spawn(t, ctx, props(func(_ *actor.Context, m any) error {
+			r := spawn(t, ctx, actortest.Func(func(_ *actor.Context, m any) error {
 				if m == 999 {
 					close(done)
 				}

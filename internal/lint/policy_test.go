@@ -61,7 +61,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages:  "actor/actortest",
-			Why:       "the system under test knows what actors are, and nothing of who tests what of them; boards run clauses",
+			Why:       "the system under test knows what actors are, and nothing of who tests what of them; boards run clauses and workloads",
 			Ours:      []string{"actor"},
 			BoardSafe: true,
 		},
@@ -96,7 +96,7 @@ var importPolicy = Policy{
 			Packages:  "actor/typed",
 			Why:       "the typed layer is one of many that could stand on the contract, and has no more of it than they would",
 			Ours:      []string{"actor"},
-			TestOurs:  []string{".", "impls/..."},
+			TestOurs:  []string{".", "actor/actortest", "impls/..."},
 			BoardSafe: true,
 		},
 		{
@@ -120,14 +120,14 @@ var importPolicy = Policy{
 			Packages:  "impls",
 			Why:       "the list of implementations is a list: it knows their values and does nothing with them",
 			Ours:      []string{".", "impls/*"},
-			TestOurs:  []string{"actor", "group", "task", "conformance/...", "internal/invariants", "workloads/..."},
+			TestOurs:  []string{"actor", "actor/actortest", "group", "task", "conformance/...", "internal/invariants", "workloads/..."},
 			BoardSafe: true,
 		},
 		{
 			Packages:  "impls/actorloop",
 			Why:       "the document this implementation follows has errgroup execute its tasks",
 			Ours:      []string{".", "actor", "actor/mailbox", "group", "task", "internal/invariants", "internal/queue"},
-			TestOurs:  []string{"conformance/...", "workloads/..."},
+			TestOurs:  []string{"actor/actortest", "conformance/...", "workloads/..."},
 			Others:    []string{errgroup},
 			BoardSafe: true,
 		},
@@ -135,7 +135,7 @@ var importPolicy = Policy{
 			Packages:  "impls/*",
 			Why:       "implementations share the contract and what it means, never mechanism: two that share a lock or a wake-up would be one measurement",
 			Ours:      []string{".", "actor", "actor/mailbox", "group", "task", "internal/invariants", "internal/queue"},
-			TestOurs:  []string{"conformance/...", "workloads/..."},
+			TestOurs:  []string{"actor/actortest", "conformance/...", "workloads/..."},
 			BoardSafe: true,
 		},
 		{
@@ -159,7 +159,7 @@ var importPolicy = Policy{
 		{
 			Packages:  "workloads",
 			Why:       "a workload knows the contract and its references, boards run it too, and the clock belongs to who measures",
-			Ours:      []string{".", "actor", "group", "task", "workloads/internal/condbox", "workloads/internal/errgroup"},
+			Ours:      []string{".", "actor", "actor/actortest", "group", "task", "workloads/internal/condbox", "workloads/internal/errgroup"},
 			TestOurs:  []string{"impls/...", "workloads/..."},
 			BoardSafe: true,
 			Banned: Symbols{
