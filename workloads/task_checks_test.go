@@ -17,33 +17,15 @@ func TestJobsCheck(t *testing.T) {
 		job  func(n int) (int, error)
 		says string // the error; empty if there is to be none
 	}{
-		{"fib", fibJob(func(n, want int) error { return checkResult(fibOnFloor(n), want, nil) }), ""},
-		{"fib, one too many", fibJob(func(n, want int) error { return checkResult(fibOnFloor(n)+1, want, nil) }), "instead of"},
-		{"queens", queensJob(8, func(b queensBoard, want uint64) error { return checkResult(queensOnFloor(b), want, nil) }), ""},
-		{
-			"queens, a position too few",
-			queensJob(8, func(b queensBoard, want uint64) error {
-				return checkResult(queensOnFloor(b)-queensPosition, want, nil)
-			}), "instead of",
-		},
-		{
-			"queens, a way too many",
-			queensJob(8, func(b queensBoard, want uint64) error {
-				return checkResult(queensOnFloor(b)+queensWay-queensPosition, want, nil)
-			}), "instead of",
-		},
-		{"tree", treeJob(func(n *treeNode, want uint32) error { return checkResult(treeOnFloor(n), want, nil) }), ""},
-		{
-			"tree, a node less",
-			treeJob(func(n *treeNode, want uint32) error {
-				return checkResult(treeOnFloor(n)-n.left.right.weight, want, nil)
-			}), "instead of",
-		},
-		{"pipeline", pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 1), want, nil) }), ""},
-		{
-			"pipeline, a step less",
-			pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k-1, 1), want, nil) }), "instead of",
-		},
+		{"fib", fibJob(by(sure(fibOnFloor))), ""},
+		{"fib, one too many", fibJob(by(sure(func(n int) int { return fibOnFloor(n) + 1 }))), "instead of"},
+		{"queens", queensJob(8, by(sure(queensOnFloor))), ""},
+		{"queens, a position too few", queensJob(8, by(sure(func(b queensBoard) uint64 { return queensOnFloor(b) - queensPosition }))), "instead of"},
+		{"queens, a way too many", queensJob(8, by(sure(func(b queensBoard) uint64 { return queensOnFloor(b) + queensWay - queensPosition }))), "instead of"},
+		{"tree", treeJob(by(sure(treeOnFloor))), ""},
+		{"tree, a node less", treeJob(by(sure(func(n *treeNode) uint32 { return treeOnFloor(n) - n.left.right.weight }))), "instead of"},
+		{"pipeline", pipelineJob(by(sure(pipelineOnChannels(1)))), ""},
+		{"pipeline, a step less", pipelineJob(by(sure(func(k int) uint32 { return pipelineOnChannels(1)(k - 1) }))), "instead of"},
 		{"quicksort", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s), nil }), ""},
 		{"quicksort, a task less", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s) - 1, nil }), "instead of"},
 		{"quicksort, not at all", quicksortJob(func(s quicksortShare) (int, error) { return s.tasks, nil }), "not sorted"},

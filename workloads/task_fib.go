@@ -27,31 +27,18 @@ func taskFib() []Workload {
 		Op:      "a call",
 		Checked: "the number, to which every call's value belongs",
 		Slicing: Slicing{Unit: fibCalls},
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return fibJob(func(n, want int) error { return demand(ex, fibTask, n, want) })
-		}),
+		Prepare: onTask(fibJob, fibTask),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup for the two calls of every call", func() taskJob {
-				return fibJob(func(n, want int) error {
-					got, err := fibOnErrgroup(n)
-					return checkResult(got, want, err)
-				})
-			}),
-			taskRef(refGoroutines, "two goroutines and a WaitGroup for every call", func() taskJob {
-				return fibJob(func(n, want int) error { return checkResult(fibOnGoroutines(n), want, nil) })
-			}),
-			taskRef(refBuffered, "a goroutine and a channel for the one value of every call", func() taskJob {
-				return fibJob(func(n, want int) error { return checkResult(<-fibOnChannels(n), want, nil) })
-			}),
-			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
-				return fibJob(func(n, want int) error { return checkResult(fibOnFloor(n), want, nil) })
-			}),
+			valueRef(refErrgroup, "an errgroup for the two calls of every call", fibJob, fibOnErrgroup),
+			valueRef(refGoroutines, "two goroutines and a WaitGroup for every call", fibJob, sure(fibOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for the one value of every call", fibJob, sure(func(n int) int { return <-fibOnChannels(n) })),
+			valueRef(refFloor, "calls of a function, on one goroutine", fibJob, sure(fibOnFloor)),
 		},
 	}}
 }
 
 // fibJob asks for the largest Fibonacci numbers that n calls are enough for.
-func fibJob(ask func(n, want int) error) taskJob {
+func fibJob(ask asking[int, int]) taskJob {
 	calls, want := make([]int, fibMost+1), make([]int, fibMost+1)
 	for i := range calls {
 		if calls[i], want[i] = 1, 1; i > 1 {

@@ -28,18 +28,9 @@ func taskPipeline() []Workload {
 			return pipelineJob(func(k int, want uint32) error { return demand(ex, p.round, k, want) })
 		}),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup, a goroutine for each step, and a channel that is closed when it is done", func() taskJob {
-				return pipelineJob(func(k int, want uint32) error {
-					got, err := pipelineOnErrgroup(k)
-					return checkResult(got, want, err)
-				})
-			}),
-			taskRef(refBuffered, "a goroutine for each stage, and channels of 64 between them: what one writes who knows the stages", func() taskJob {
-				return pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 64), want, nil) })
-			}),
-			taskRef(refUnbuffered, "the same with unbuffered channels", func() taskJob {
-				return pipelineJob(func(k int, want uint32) error { return checkResult(pipelineOnChannels(k, 0), want, nil) })
-			}),
+			valueRef(refErrgroup, "an errgroup, a goroutine for each step, and a channel that is closed when it is done", pipelineJob, pipelineOnErrgroup),
+			valueRef(refBuffered, "a goroutine for each stage, and channels of 64 between them: what one writes who knows the stages", pipelineJob, sure(pipelineOnChannels(64))),
+			valueRef(refUnbuffered, "the same with unbuffered channels", pipelineJob, sure(pipelineOnChannels(0))),
 		},
 	}}
 }
@@ -53,7 +44,7 @@ func pipelineMix(item, before uint32) uint32 { return fill(item+31*before, 1) }
 // item: everything else is in there.
 
 // pipelineJob runs the first steps.
-func pipelineJob(do func(k int, want uint32) error) taskJob {
+func pipelineJob(do asking[int, uint32]) taskJob {
 	most := pipelineStages * pipelineItems
 	wants := make([]uint32, most+1)
 	var last [pipelineStages]uint32
@@ -154,41 +145,43 @@ func pipelineOnErrgroup(k int) (uint32, error) {
 	return sum, err
 }
 
-func pipelineOnChannels(k, room int) uint32 {
-	var (
-		wg   sync.WaitGroup
-		last [pipelineStages]uint32
-		in   chan uint32 // of the stage
-	)
-	for s := range last {
-		items := (k - s + pipelineStages - 1) / pipelineStages  // of this stage
-		follow := (k - s + pipelineStages - 2) / pipelineStages // of the next one
-		if s == pipelineStages-1 {
-			follow = 0
-		}
-		from, to := in, make(chan uint32, room)
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			before := uint32(0)
-			for i := range items {
-				v := uint32(i)
-				if s > 0 {
-					v = <-from
-				}
-				before = pipelineMix(v, before)
-				if i < follow {
-					to <- before
-				}
+func pipelineOnChannels(room int) func(k int) uint32 {
+	return func(k int) uint32 {
+		var (
+			wg   sync.WaitGroup
+			last [pipelineStages]uint32
+			in   chan uint32 // of the stage
+		)
+		for s := range last {
+			items := (k - s + pipelineStages - 1) / pipelineStages  // of this stage
+			follow := (k - s + pipelineStages - 2) / pipelineStages // of the next one
+			if s == pipelineStages-1 {
+				follow = 0
 			}
-			last[s] = before
-		}()
-		in = to
+			from, to := in, make(chan uint32, room)
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				before := uint32(0)
+				for i := range items {
+					v := uint32(i)
+					if s > 0 {
+						v = <-from
+					}
+					before = pipelineMix(v, before)
+					if i < follow {
+						to <- before
+					}
+				}
+				last[s] = before
+			}()
+			in = to
+		}
+		wg.Wait()
+		sum := uint32(0)
+		for _, v := range last {
+			sum += v
+		}
+		return sum
 	}
-	wg.Wait()
-	sum := uint32(0)
-	for _, v := range last {
-		sum += v
-	}
-	return sum
 }

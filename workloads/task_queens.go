@@ -23,6 +23,7 @@ func taskQueens() []Workload {
 }
 
 func queens(variant string, size int, doc string) Workload {
+	job := func(search asking[queensBoard, uint64]) taskJob { return queensJob(size, search) }
 	return Workload{
 		Name:    "queens",
 		Variant: variant,
@@ -30,25 +31,12 @@ func queens(variant string, size int, doc string) Workload {
 		Op:      "a position",
 		Checked: "the number of ways, and of positions",
 		Slicing: Slicing{Unit: queensPositions[size]},
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return queensJob(size, func(b queensBoard, want uint64) error { return demand(ex, queensTask, b, want) })
-		}),
+		Prepare: onTask(job, queensTask),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup for the positions that follow on each one", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error {
-					got, err := queensOnErrgroup(b)
-					return checkResult(got, want, err)
-				})
-			}),
-			taskRef(refGoroutines, "a goroutine each, and a WaitGroup for those that follow on each position", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnGoroutines(b), want, nil) })
-			}),
-			taskRef(refBuffered, "a goroutine each, and a channel for the values of those that follow on each position", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnChannels(b), want, nil) })
-			}),
-			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
-				return queensJob(size, func(b queensBoard, want uint64) error { return checkResult(queensOnFloor(b), want, nil) })
-			}),
+			valueRef(refErrgroup, "an errgroup for the positions that follow on each one", job, queensOnErrgroup),
+			valueRef(refGoroutines, "a goroutine each, and a WaitGroup for those that follow on each position", job, sure(queensOnGoroutines)),
+			valueRef(refBuffered, "a goroutine each, and a channel for the values of those that follow on each position", job, sure(queensOnChannels)),
+			valueRef(refFloor, "calls of a function, on one goroutine", job, sure(queensOnFloor)),
 		},
 	}
 }
@@ -63,7 +51,7 @@ var (
 
 // queensJob searches the largest board, up to the given size, that n positions
 // are enough for.
-func queensJob(size int, search func(b queensBoard, want uint64) error) taskJob {
+func queensJob(size int, search asking[queensBoard, uint64]) taskJob {
 	return largest(queensPositions[:size+1], func(i int) error {
 		return search(queensBoard{size: uint32(i)}, queensWays[i]<<32+uint64(queensPositions[i]))
 	})

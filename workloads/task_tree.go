@@ -22,25 +22,12 @@ func taskTree() []Workload {
 		Op:      "a node",
 		Checked: "the sum, of irregular weights",
 		Slicing: Slicing{Unit: treeMost},
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return treeJob(func(root *treeNode, want uint32) error { return demand(ex, treeTask, root, want) })
-		}),
+		Prepare: onTask(treeJob, treeTask),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup for the two children of every node", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error {
-					got, err := treeOnErrgroup(root)
-					return checkResult(got, want, err)
-				})
-			}),
-			taskRef(refGoroutines, "two goroutines and a WaitGroup for every node", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return checkResult(treeOnGoroutines(root), want, nil) })
-			}),
-			taskRef(refBuffered, "a goroutine and a channel for the one value of every node", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return checkResult(<-treeOnChannels(root), want, nil) })
-			}),
-			taskRef(refFloor, "calls of a function, on one goroutine", func() taskJob {
-				return treeJob(func(root *treeNode, want uint32) error { return checkResult(treeOnFloor(root), want, nil) })
-			}),
+			valueRef(refErrgroup, "an errgroup for the two children of every node", treeJob, treeOnErrgroup),
+			valueRef(refGoroutines, "two goroutines and a WaitGroup for every node", treeJob, sure(treeOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for the one value of every node", treeJob, sure(func(root *treeNode) uint32 { return <-treeOnChannels(root) })),
+			valueRef(refFloor, "calls of a function, on one goroutine", treeJob, sure(treeOnFloor)),
 		},
 	}}
 }
@@ -98,7 +85,7 @@ func (f *forest) link(i, j int) {
 }
 
 // treeJob adds up trees.
-func treeJob(add func(root *treeNode, want uint32) error) taskJob {
+func treeJob(add asking[*treeNode, uint32]) taskJob {
 	f := newForest()
 	return atMost(treeMost, func(k int) error { return add(f.tree(k), f.upTo[k]) })
 }

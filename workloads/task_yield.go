@@ -19,50 +19,17 @@ func taskYield() []Workload {
 		Doc:     "two tasks that let each other run, again and again: what it costs to ask whether another task wants to run",
 		Op:      "a yield",
 		Checked: "how often they did",
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return yieldJob(func(n int) error { return demand(ex, yieldBoth, n, n) })
-		}),
+		Prepare: onTask(yieldJob, yieldBoth),
 		Refs: []Ref{
-			taskRef(refErrgroup, "an errgroup of two goroutines that call runtime.Gosched", func() taskJob {
-				return yieldJob(func(n int) error {
-					var (
-						eg     errgroup.Group
-						counts [2]int
-					)
-					for i := range counts {
-						eg.Go(func() error {
-							counts[i] = yieldBy((n+i)/2, runtime.Gosched)
-							return nil
-						})
-					}
-					err := eg.Wait()
-					return checkResult(counts[0]+counts[1], n, err)
-				})
-			}),
-			taskRef(refGoroutines, "two goroutines that call runtime.Gosched, and a WaitGroup", func() taskJob {
-				return yieldJob(func(n int) error {
-					var (
-						wg     sync.WaitGroup
-						counts [2]int
-					)
-					wg.Add(len(counts))
-					for i := range counts {
-						go func() {
-							defer wg.Done()
-							counts[i] = yieldBy((n+i)/2, runtime.Gosched)
-						}()
-					}
-					wg.Wait()
-					return checkResult(counts[0]+counts[1], n, nil)
-				})
-			}),
-			taskRef(refUnbuffered, "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint", func() taskJob { return yieldJob(func(n int) error { return checkResult(yieldOnChannel(n), n, nil) }) }),
+			valueRef(refErrgroup, "an errgroup of two goroutines that call runtime.Gosched", yieldJob, yieldOnErrgroup),
+			valueRef(refGoroutines, "two goroutines that call runtime.Gosched, and a WaitGroup", yieldJob, sure(yieldOnGoroutines)),
+			valueRef(refUnbuffered, "two goroutines that pass the turn on through an unbuffered channel: a step to the other one that is no hint", yieldJob, sure(yieldOnChannel)),
 		},
 	}}
 }
 
-func yieldJob(do func(n int) error) taskJob {
-	return func(n int) (int, error) { return n, do(n) }
+func yieldJob(do asking[int, int]) taskJob {
+	return func(n int) (int, error) { return n, do(n, n) }
 }
 
 // yieldBy calls yield n times and returns how often that was.
@@ -96,6 +63,37 @@ func yieldTask(ctx context.Context, n int) (count int, err error) {
 		count++
 	}
 	return count, nil
+}
+
+func yieldOnErrgroup(n int) (int, error) {
+	var (
+		eg     errgroup.Group
+		counts [2]int
+	)
+	for i := range counts {
+		eg.Go(func() error {
+			counts[i] = yieldBy((n+i)/2, runtime.Gosched)
+			return nil
+		})
+	}
+	err := eg.Wait()
+	return counts[0] + counts[1], err
+}
+
+func yieldOnGoroutines(n int) int {
+	var (
+		wg     sync.WaitGroup
+		counts [2]int
+	)
+	wg.Add(len(counts))
+	for i := range counts {
+		go func() {
+			defer wg.Done()
+			counts[i] = yieldBy((n+i)/2, runtime.Gosched)
+		}()
+	}
+	wg.Wait()
+	return counts[0] + counts[1]
 }
 
 // yieldOnChannel passes a turn n times between two goroutines. The turn is how

@@ -32,6 +32,37 @@ func taskRef(name, doc string, newJob func() taskJob) Ref {
 	return Ref{Name: name, Doc: doc, Prepare: func(Setting) Run { return &taskRun{job: newJob()} }}
 }
 
+// onTask is onExecutor for jobs that ask fn, each time as a task that is started from outside.
+func onTask[A any, T number](newJob func(ask asking[A, T]) taskJob, fn func(context.Context, A) (T, error)) func(Setting) Run {
+	return onExecutor(func(ex task.Executor) taskJob {
+		return newJob(func(arg A, want T) error { return demand(ex, fn, arg, want) })
+	})
+}
+
+// valueRef is taskRef for jobs that ask fn.
+func valueRef[A any, T number](name, doc string, newJob func(ask asking[A, T]) taskJob, fn func(A) (T, error)) Ref {
+	return taskRef(name, doc, func() taskJob { return newJob(by(fn)) })
+}
+
+// by has fn compute what is asked.
+func by[A any, T number](fn func(A) (T, error)) asking[A, T] {
+	return func(arg A, want T) error {
+		got, err := fn(arg)
+		return checkResult(got, want, err)
+	}
+}
+
+// An asking has something computed of arg, and says what is wrong with the result.
+type asking[A any, T number] = func(arg A, want T) error
+
+// A number is what is computed.
+type number interface{ uint32 | uint64 | int }
+
+// sure is fn, which cannot fail, as one that could.
+func sure[A, T any](fn func(A) T) func(A) (T, error) {
+	return func(arg A) (T, error) { return fn(arg), nil }
+}
+
 func (r *taskRun) Do(n int) error {
 	if n < 1 {
 		panic("workloads: Do of fewer than one operation")
@@ -89,13 +120,13 @@ func largest(sizes []int, do func(i int) error) taskJob {
 
 // demand runs fn(ctx, arg) as a task that is started from outside, and says what
 // is wrong with what it returns.
-func demand[A any, T uint32 | uint64 | int](ex task.Executor, fn func(context.Context, A) (T, error), arg A, want T) error {
+func demand[A any, T number](ex task.Executor, fn func(context.Context, A) (T, error), arg A, want T) error {
 	got, err := task.Call(ex, fn, arg).Value(context.Background())
 	return checkResult(got, want, err)
 }
 
 // checkResult says what is wrong with a result.
-func checkResult[T uint32 | uint64 | int](got, want T, err error) error {
+func checkResult[T number](got, want T, err error) error {
 	if err != nil {
 		return errors.New("workloads: a task ended with " + errText(err))
 	}
