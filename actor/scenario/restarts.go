@@ -360,6 +360,11 @@ a: fail
 events a.restarted-5 a.failed a.restart-by-p-after-10s
 time 10s
 log a6.prerestart a7.postrestart
+time 1h-10s
+a: fail
+events a.restarted-1 a.failed a.restart-by-p-after-30s
+time 30s
+log a7.prerestart a8.postrestart
 forget`,
 	},
 	{

@@ -128,7 +128,24 @@ log r1:1
 	},
 	{
 		"actor/suspend-room-last-moment", "S4",
-		"who begins to wait for room in the mailbox of an actor that is in its PostStop, after which it looks at nothing any more, goes on all the same", `
+		"who begins to wait for room in the mailbox of an actor that has not stopped yet goes on at once if that waits for its children, whatever others do, and in the end if it is in its PostStop, after which it looks at nothing any more", `
+spawn p quiet mailbox drop-newest 1
+spawn child quiet under p
+hold child
+stop p
+when first1:1: hold first
+spawn first quiet
+suspend first
+tell first 1
+suspend first room p
+reached first
+spawn second quiet
+suspend second room p
+tell second 2
+log first1:1 second1:2
+release first
+release child
+gone p
 when r.stop: hold r
 spawn who quiet
 spawn r mailbox drop-newest 1

@@ -70,6 +70,13 @@ var actorHostClauses = []hostClause{
 	},
 	{
 		Clause: conformance.Clause{
+			Name: "actor/floods-in-turn", Rule: "FR-009",
+			Why: "a message goes to its own actor in its place, also if another one was flooded before and has gone idle: the memory of a large mailbox belongs to one actor at a time",
+		},
+		check: checkFloodsInTurn,
+	},
+	{
+		Clause: conformance.Clause{
 			Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
 			Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
 		},

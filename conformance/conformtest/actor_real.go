@@ -1,6 +1,7 @@
 package conformtest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -259,4 +260,62 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
 	return outcome{err: err, seed: s.set.seed, notes: notes}
+}
+
+// checkFloodsInTurn floods one actor, and when that has handled everything the next one. While that
+// one's messages wait the earlier one gets some more: memory of which both have kept a part
+// has them in each other's place. An actor that was given memory from somewhere has got what
+// another one left only if both ran on the same processor, so there are many turns.
+func checkFloodsInTurn(t *testing.T, s *suite) outcome {
+	err := s.try(t, func(e *conformance.Env) error {
+		const turns, flood, more = 20, 3000, 10 // a flood is more than any mailbox keeps memory for
+		priority := actor.MailboxConfig{Priority: func(any) int { return 0 }}
+		for _, cfg := range []actor.MailboxConfig{{}, priority} {
+			h := s.hosted(e, actor.Config{})
+			var wrong atomic.Pointer[string]
+			heard := [2]atomic.Int64{}
+			var actors [2]actor.Ref
+			for i := range actors {
+				actors[i] = h.Spawn(actor.Props{Mailbox: cfg, New: actortest.Func(func(_ *actor.Context, msg any) error {
+					want := [2]int{i, int(heard[i].Load())}
+					if msg != want {
+						said := fmt.Sprintf("actor and number of a message are %v, next is %v", msg, want)
+						wrong.CompareAndSwap(nil, &said)
+					}
+					heard[i].Add(1)
+					return nil
+				}).New})
+			}
+			sent := [2]int{}
+			send := func(i, n int) {
+				for range n {
+					_ = actors[i].Tell([2]int{i, sent[i]})
+					sent[i]++
+				}
+			}
+			handled := func(i int) {
+				h.Wait("a flood to be handled", func() bool { return heard[i].Load() >= int64(sent[i]) || wrong.Load() != nil })
+				e.Settle() // so that it goes idle
+			}
+			for turn := range turns {
+				flooded, earlier := turn%2, 1-turn%2
+				suspended := h.Stats().Suspends
+				h.Suspend(actors[flooded], actor.Suspension{})
+				h.Wait("the suspension", func() bool { return h.Stats().Suspends > suspended })
+				send(flooded, flood)
+				send(earlier, more)
+				handled(earlier)
+				h.Resume(actors[flooded])
+				handled(flooded)
+				if said := wrong.Load(); said != nil {
+					return errors.New(*said)
+				}
+			}
+			if err := h.Shutdown(nil); err != nil { //nolint:staticcheck // nil means Background
+				return err
+			}
+		}
+		return nil
+	}, s.set.seed)
+	return outcome{err: err, seed: s.set.seed}
 }

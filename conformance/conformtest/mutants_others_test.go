@@ -10,6 +10,9 @@ package conformtest
 //     does for all others). They do what the source does, some later.
 //   - A system message is handled before it is taken off what is left (takeSignals): after a
 //     Goexit it is handled for ever. supervise-exits says so after a minute, each time.
+//   - unseek takes the first entry of an actor, of whatever suspension: an actor has two only
+//     when it was resumed in a turn and suspended for the same room again; then both are undone
+//     in that turn, and what is granted to the wrong one meanwhile it ignores, as too old.
 //   - Generations of a deque, counters of runners, and looks at who is stuck: there are none any more.
 func init() { mutants = append(mutants, independentMutants...) }
 
@@ -205,5 +208,48 @@ var independentMutants = []mutant{
 		old:   " || !a.valid() || string(a.appendText(nil)) != text {",
 		new:   " || !a.valid() {",
 		tests: "TestBadAddresses",
+	},
+	{
+		name: "digit of an address that is zero ends the number", file: "address.go",
+		old:   "if b[i] < 0x80 {",
+		new:   "if b[i] <= 0x80 {",
+		tests: "TestAddresses",
+	},
+	{
+		name: "who waits for room of a stopping actor waits in line", file: "suspend.go",
+		old:     "c.room(State(c.state.Load()) == StateStopping)",
+		new:     "c.room(false)",
+		clauses: "suspend-room-last-moment",
+	},
+	{
+		name: "a whole window without restarts is a moment too short", file: "supervise.go",
+		old:     "now.Sub(b.last) > w {",
+		new:     "now.Sub(b.last) >= w {",
+		clauses: "restart-backoff",
+	},
+	{
+		name: "large buffer given to the pool and kept", file: "impls/lockbased/box.go",
+		old:     "b.in = mailbox.Discard(b.in)",
+		new:     "mailbox.Discard(b.in)",
+		clauses: "floods-in-turn",
+	},
+	{
+		name: "large buffer given to the pool and kept, in any mailbox", file: "actor/mailbox/flood.go",
+		old:     "\tf.give(s)\n\treturn nil\n",
+		new:     "\tf.give(s)\n\treturn s\n",
+		clauses: "floods-in-turn",
+		impl:    "channel",
+	},
+	{
+		name: "no limit to the depth of tasks on one goroutine", file: "impls/workstealing/executor.go",
+		old:   "w.depth < deepest && ",
+		new:   "",
+		tests: "TestDeepJoinAlone",
+	},
+	{
+		name: "a full pool has no watchdog", file: "impls/workstealing/pool.go",
+		old:   "\t\t\tp.arm() // all are busy; or stuck\n",
+		new:   "",
+		tests: "TestFullPoolLeavesTheWatchdog",
 	},
 }

@@ -73,6 +73,9 @@ func TestMutantsApply(t *testing.T) {
 	for _, c := range allActors() {
 		clauses[strings.TrimPrefix(c.Name, "actor/")] = true
 	}
+	for _, c := range actorHostClauses {
+		clauses[strings.TrimPrefix(c.Name, "actor/")] = true
+	}
 	for _, m := range mutants {
 		if names[m.name] {
 			t.Errorf("%q is in the table twice", m.name)

@@ -565,6 +565,15 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 	})
 }
 
+// Who wants a worker where there are as many as may be leaves the watchdog behind: all may block.
+func TestFullPoolLeavesTheWatchdog(t *testing.T) {
+	p := workerless(t)
+	p.wake()
+	if !p.armed.Load() {
+		t.Error("no worker can come, and nothing will look whether those there are block")
+	}
+}
+
 // Where what is next never ends, as with two actors that talk to each other, one job in 65
 // is still from the queue, besides the one in 61 that comes from its old end. The number
 // is that of the package's comment, not budget, which is held against it.

@@ -168,6 +168,8 @@ func TestDeepJoinAlone(t *testing.T) {
 	})
 }
 
+var errTooDeep = errors.New("a goroutine has more tasks in progress than it may")
+
 // alone is chain without thieves, but where it is too deep.
 func alone(ctx context.Context, n int) (int, error) {
 	x := task.Current(ctx).Executor().(*Executor)
@@ -178,10 +180,12 @@ func alone(ctx context.Context, n int) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
+	if p.depth > deepest {
+		return 0, errTooDeep
+	}
 	f := task.ForkCall(ctx, alone, n-1)
 	if p.depth == deepest {
-		x.pool.search.Add(^uint32(0))
-		x.pool.wake()
+		x.pool.search.Add(^uint32(0)) // who waits has another worker woken; who did not would be alone
 	}
 	v, err := f.Value(ctx)
 	return v + 1, err
