@@ -53,7 +53,7 @@ func by[A any, T number](fn func(A) (T, error)) asking[A, T] {
 }
 
 // An asking has something computed of arg, and says what is wrong with the result.
-type asking[A any, T number] = func(arg A, want T) error
+type asking[A any, T number] func(arg A, want T) error
 
 // A number is what is computed.
 type number interface{ uint32 | uint64 | int }

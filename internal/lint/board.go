@@ -60,6 +60,14 @@ func (c *checker) newer(p *types.Package, info *info) {
 	for _, e := range info.newer {
 		c.report(c.at(e.Pos), e.Msg, why)
 	}
+	for _, f := range info.files { // the type checker has them with go1.23, which does not
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.TypeSpec); ok && s.Assign.IsValid() && s.TypeParams != nil {
+				c.report(c.at(s.Pos()), "a generic type alias requires go1.24 or later", why)
+			}
+			return true
+		})
+	}
 	_, err := stdversion.Analyzer.Run(&analysis.Pass{
 		Analyzer: stdversion.Analyzer, Fset: c.fset, Files: info.files, Pkg: p, TypesInfo: info.Info,
 		ResultOf: map[*analysis.Analyzer]any{inspect.Analyzer: inspector.New(info.files)},

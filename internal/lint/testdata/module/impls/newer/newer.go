@@ -26,3 +26,9 @@ func unknown(e *sub.T, _ contract.T) {
 	e.Do()
 	w.Go(nil) // want `sync.(*WaitGroup).Go requires go1.25 or later`
 }
+
+type (
+	list[T any]  []T
+	alias[T any] = []T // want `a generic type alias requires go1.24 or later`
+	plain        = list[int]
+)
