@@ -118,18 +118,19 @@ const (
 	cycleSlack  = 16 // goroutines: workers that an implementation has started meanwhile
 )
 
-// batches calls f for every i below n, and after a batch of them wait, which is
-// told how many calls there were in all.
-func batches(n int, f func(i int) error, wait func(done int)) error {
-	for i := range n {
-		if err := f(i); err != nil {
-			return err
-		}
-		if (i+1)%cycleBatch == 0 || i == n-1 {
-			wait(i + 1)
-		}
+// batches calls f with the size of each batch of n cycles.
+func batches(n int, f func(size int)) {
+	for ; n > 0; n -= cycleBatch {
+		f(min(n, cycleBatch))
 	}
-	return nil
+}
+
+// inBatches is a cycle that does not look at more than that it ends.
+func inBatches(f func(size int)) func(int) error {
+	return func(n int) error {
+		batches(n, f)
+		return nil
+	}
 }
 
 // wait is quicker than that of other host clauses: something happens all the time.
@@ -167,21 +168,19 @@ func cycleSuspend(c *cycling) func(int) error {
 	r := c.Spawn(c.counter())
 	return func(n int) error {
 		before := c.Stats()
-		waited := 0
-		err := batches(n, func(int) error {
-			c.Suspend(r, actor.Suspension{Reason: "cycle"})
-			err := r.Tell(1)
-			c.Resume(r)
-			return err
-		}, func(done int) {
-			c.counts(done - waited)
-			waited = done
+		batches(n, func(size int) {
+			for range size {
+				c.Suspend(r, actor.Suspension{Reason: "cycle"})
+				c.Send(r, 1)
+				c.Resume(r)
+			}
+			c.counts(size)
 		})
 		st := c.Stats()
-		if a, b := st.Suspends-before.Suspends, st.Resumes-before.Resumes; err == nil && (a != uint64(n) || b != uint64(n)) {
+		if a, b := st.Suspends-before.Suspends, st.Resumes-before.Resumes; a != uint64(n) || b != uint64(n) {
 			return fmt.Errorf("of %d suspensions %d are counted, and %d ends", n, a, b)
 		}
-		return err
+		return nil
 	}
 }
 
@@ -196,9 +195,7 @@ func (c *cycling) many(p actor.Props) (refs []actor.Ref) {
 // cycleSuspendFor has the clock end suspensions.
 func cycleSuspendFor(c *cycling) func(int) error {
 	refs := c.many(c.counter())
-	return func(n int) error {
-		return c.suspendAll(refs, n, actor.Suspension{After: time.Second})
-	}
+	return inBatches(func(size int) { c.suspendAll(refs[:size], actor.Suspension{After: time.Second}) })
 }
 
 // cycleSuspendRoom has the clock end suspensions that wait for room in a mailbox
@@ -206,9 +203,7 @@ func cycleSuspendFor(c *cycling) func(int) error {
 func cycleSuspendRoom(c *cycling) func(int) error {
 	refs := c.many(c.counter())
 	full := c.full()
-	return func(n int) error {
-		return c.suspendAll(refs, n, actor.Suspension{After: time.Second, Capacity: full})
-	}
+	return inBatches(func(size int) { c.suspendAll(refs[:size], actor.Suspension{After: time.Second, Capacity: full}) })
 }
 
 // full makes an actor whose mailbox is full and stays so.
@@ -222,22 +217,24 @@ func (c *cycling) full() actor.Ref {
 	return r
 }
 
-// suspendAll suspends actors n times in all, and lets the time pass.
-func (c *cycling) suspendAll(refs []actor.Ref, n int, s actor.Suspension) error {
-	begun := c.Stats()
-	waited := 0
-	return batches(n, func(i int) error {
-		r := refs[i%len(refs)]
+// suspendAll suspends actors, and lets the time pass.
+func (c *cycling) suspendAll(refs []actor.Ref, s actor.Suspension) {
+	begun, n := c.Stats(), len(refs)
+	for _, r := range refs {
 		c.Suspend(r, s)
-		return r.Tell(1)
-	}, func(done int) {
-		c.Wait("the cycles to end", func() bool { return c.Stats().Suspends == begun.Suspends+uint64(done) })
-		c.Wait("the cycles to end", func() bool { // the last may have been counted, and not have started its timer
-			c.clock.Advance(time.Second)
-			return c.Stats().Resumes == begun.Resumes+uint64(done)
-		})
-		c.counts(done - waited)
-		waited = done
+		c.Send(r, 1)
+	}
+	c.Wait("the cycles to end", func() bool { return c.Stats().Suspends == begun.Suspends+uint64(n) })
+	// The last may have been counted, and not have started its timer.
+	c.ticks(func() bool { return c.Stats().Resumes == begun.Resumes+uint64(n) })
+	c.counts(n)
+}
+
+// ticks moves the clock by seconds until cond holds.
+func (c *cycling) ticks(cond func() bool) {
+	c.Wait("the cycles to end", func() bool {
+		c.clock.Advance(time.Second)
+		return cond()
 	})
 }
 
@@ -249,23 +246,20 @@ func cycleAsk(c *cycling, answered bool) func(int) error {
 		}
 		return nil
 	}))
-	return func(n int) error {
-		futures := make([]actor.Future, 0, cycleBatch)
-		waited := 0
-		var wrong error
-		err := batches(n, func(i int) error {
-			futures = append(futures, c.Ask(r, time.Second, func(to actor.ReplyTo) any { return to }))
-			if !answered && i%2 == 0 {
-				futures[len(futures)-1].Discard()
+	return func(n int) (err error) {
+		futures := make([]actor.Future, cycleBatch)
+		batches(n, func(size int) {
+			for i := range size {
+				futures[i] = c.Ask(r, time.Second, func(to actor.ReplyTo) any { return to })
+				if !answered && i%2 == 0 {
+					futures[i].Discard()
+				}
 			}
-			return nil
-		}, func(done int) {
-			c.counts(done - waited)
-			waited = done
+			c.counts(size)
 			if !answered {
 				c.clock.Advance(time.Second)
 			}
-			for i, f := range futures {
+			for i, f := range futures[:size] {
 				want := error(nil)
 				switch {
 				case !answered && i%2 == 0:
@@ -273,13 +267,12 @@ func cycleAsk(c *cycling, answered bool) func(int) error {
 				case !answered:
 					want = actor.ErrTimeout
 				}
-				if _, err := f.Wait(context.Background()); err != want {
-					wrong = fmt.Errorf("the result of an ask is the error %w, want %w", err, want)
+				if _, got := f.Wait(context.Background()); got != want {
+					err = fmt.Errorf("the result of an ask is the error %w, want %w", got, want)
 				}
 			}
-			futures = futures[:0]
 		})
-		return errors.Join(err, wrong)
+		return err
 	}
 }
 
@@ -307,45 +300,29 @@ func cycleTimersStopped(c *cycling) func(int) error {
 
 func cycleTimersDue(c *cycling) func(int) error {
 	refs := c.many(c.counter())
-	return func(n int) error {
-		for left := n; left > 0; left -= cycleBatch {
-			for _, r := range refs[:min(left, cycleBatch)] {
-				if err := r.Tell(func(ctx *actor.Context) {
-					ctx.StartTimer(time.Second, 1)
-					c.count.Add(1)
-				}); err != nil {
-					return err
-				}
-			}
-			c.counts(min(left, cycleBatch)) // after its timer has started
-			c.clock.Advance(time.Second)
-			c.counts(min(left, cycleBatch))
+	return inBatches(func(size int) {
+		for _, r := range refs[:size] {
+			c.Send(r, func(ctx *actor.Context) {
+				ctx.StartTimer(time.Second, 1)
+				c.count.Add(1)
+			})
 		}
-		return nil
-	}
+		c.counts(size) // after its timer has started
+		c.clock.Advance(time.Second)
+		c.counts(size)
+	})
 }
 
 var errCycle = errors.New("a failure of the cycle's")
 
-// family makes a supervisor with as many children, which fail on everything
-// but what they can carry out, and count their restarts.
-func (c *cycling) family(s *actor.Supervisor, children int) (up actor.Ref, refs []actor.Ref) {
-	p := c.counter()
-	p.Supervisor = s
-	up = c.Spawn(p)
-	for i := range children {
-		refs = append(refs, c.SpawnUnder(up, strconv.Itoa(i), c.failing()))
-	}
-	return up, refs
-}
-
-type cycleFrail struct{ c *cycling }
+// cycleFailing is an actor that fails on what it cannot carry out, and counts its restarts.
+type cycleFailing struct{ c *cycling }
 
 func (c *cycling) failing() actor.Props {
-	return actor.Props{New: func() actor.Actor { return &cycleFrail{c} }}
+	return actor.Props{New: func() actor.Actor { return &cycleFailing{c} }}
 }
 
-func (a *cycleFrail) Receive(ctx *actor.Context, msg any) error {
+func (a *cycleFailing) Receive(ctx *actor.Context, msg any) error {
 	if _, fails := msg.(int); !fails {
 		return actortest.CarryOut(ctx, msg)
 	}
@@ -354,76 +331,70 @@ func (a *cycleFrail) Receive(ctx *actor.Context, msg any) error {
 	return errCycle
 }
 
-func (a *cycleFrail) PostRestart(*actor.Context, error) error {
+func (a *cycleFailing) PostRestart(*actor.Context, error) error {
 	a.c.count.Add(1)
 	return nil
 }
 
 func cycleRestart(c *cycling) func(int) error {
-	s := &actor.Supervisor{MaxRestarts: -1, Backoff: actor.Backoff{Min: time.Second, Max: time.Second}}
-	_, refs := c.family(s, cycleBatch)
-	return func(n int) error {
-		waited := 0
-		return batches(n, func(i int) error { return refs[i%len(refs)].Tell(1) }, func(done int) {
-			c.Wait("the cycles to end", func() bool {
-				c.clock.Advance(time.Second)
-				return c.count.Load() >= int64(done-waited)
-			})
-			c.counts(done - waited)
-			waited = done
-		})
+	up := c.counter()
+	up.Supervisor = &actor.Supervisor{MaxRestarts: -1, Backoff: actor.Backoff{Min: time.Second, Max: time.Second}}
+	parent := c.Spawn(up)
+	var refs []actor.Ref
+	for i := range cycleBatch {
+		refs = append(refs, c.SpawnUnder(parent, strconv.Itoa(i), c.failing()))
 	}
+	return inBatches(func(size int) {
+		for _, r := range refs[:size] {
+			c.Send(r, 1)
+		}
+		c.ticks(func() bool { return c.count.Load() >= int64(size) })
+		c.counts(size)
+	})
 }
 
 func cycleSpawnRestart(c *cycling) func(int) error {
-	up, _ := c.family(&actor.Supervisor{MaxRestarts: 1, Strategy: actor.OneForOne}, 0)
-	return func(n int) error {
-		for left := n; left > 0; left -= cycleBatch {
-			batch := min(left, cycleBatch)
-			c.In(up, func(ctx *actor.Context) {
-				for range batch {
-					r, _ := ctx.Spawn(c.failing()) // who is not there is not counted
-					_ = ctx.Tell(r, 1)             // is restarted
-					_ = ctx.Tell(r, 2)             // and stopped, for that was the last restart
-				}
-			})
-			c.counts(batch)
-			c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 4 })
-		}
-		return nil
-	}
+	p := c.counter()
+	p.Supervisor = &actor.Supervisor{MaxRestarts: 1, Strategy: actor.OneForOne}
+	up := c.Spawn(p)
+	return inBatches(func(size int) {
+		c.In(up, func(ctx *actor.Context) {
+			for range size {
+				r, _ := ctx.Spawn(c.failing()) // who is not there is not counted
+				_ = ctx.Tell(r, 1)             // is restarted
+				_ = ctx.Tell(r, 2)             // and stopped, for that was the last restart
+			}
+		})
+		c.counts(size)
+		c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 4 })
+	})
 }
 
 func cycleWatch(c *cycling) func(int) error {
 	refs := c.many(c.counter())
-	return func(n int) error {
+	return inBatches(func(size int) {
 		c.In(refs[0], func(ctx *actor.Context) {
-			for i := range n {
-				ctx.Watch(refs[i%len(refs)])
-				ctx.Unwatch(refs[i%len(refs)])
+			for _, r := range refs[:size] {
+				ctx.Watch(r)
+				ctx.Unwatch(r)
 			}
 		})
-		return nil
-	}
+	})
 }
 
 // cycleWatchStop has an actor watch others, which stop.
 func cycleWatchStop(c *cycling) func(int) error {
 	up := c.Spawn(c.counter())
-	return func(n int) error {
-		for left := n; left > 0; left -= cycleBatch {
-			batch := min(left, cycleBatch)
-			c.In(up, func(ctx *actor.Context) {
-				for range batch {
-					r, _ := ctx.Spawn(c.counter())
-					ctx.Watch(r)
-					ctx.Stop(r)
-				}
-			})
-			c.counts(batch)
-		}
-		return nil
-	}
+	return inBatches(func(size int) {
+		c.In(up, func(ctx *actor.Context) {
+			for range size {
+				r, _ := ctx.Spawn(c.counter())
+				ctx.Watch(r)
+				ctx.Stop(r)
+			}
+		})
+		c.counts(size)
+	})
 }
 
 // cycleStopWatching has actors watch one that goes on, and stop while they wait
@@ -431,24 +402,21 @@ func cycleWatchStop(c *cycling) func(int) error {
 func cycleStopWatching(c *cycling) func(int) error {
 	up := c.Spawn(c.counter())
 	r := c.full()
-	return func(n int) error {
-		for left := n; left > 0; left -= cycleBatch {
-			c.In(up, func(ctx *actor.Context) {
-				for range min(left, cycleBatch) {
-					w, _ := ctx.Spawn(c.counter())
-					_ = ctx.Tell(w, func(ctx *actor.Context) {
-						ctx.Watch(r)
-						ctx.Suspend(actor.Suspension{Capacity: r, After: time.Hour})
-						ctx.StopSelf()
-						c.count.Add(1)
-					})
-				}
-			})
-			c.counts(min(left, cycleBatch))
-			c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 5 })
-		}
-		return nil
-	}
+	return inBatches(func(size int) {
+		c.In(up, func(ctx *actor.Context) {
+			for range size {
+				w, _ := ctx.Spawn(c.counter())
+				_ = ctx.Tell(w, func(ctx *actor.Context) {
+					ctx.Watch(r)
+					ctx.Suspend(actor.Suspension{Capacity: r, After: time.Hour})
+					ctx.StopSelf()
+					c.count.Add(1)
+				})
+			}
+		})
+		c.counts(size)
+		c.Wait("the cycles to end", func() bool { return c.Stats().Actors == 5 })
+	})
 }
 
 func cycleStash(c *cycling) func(int) error {
@@ -465,26 +433,24 @@ func cycleStash(c *cycling) func(int) error {
 		}
 		return nil
 	}))
-	return func(n int) error {
-		waited := 0
-		return batches(n, func(int) error { return r.Tell(1) }, func(done int) {
-			c.In(r, func(ctx *actor.Context) { ctx.UnstashAll() })
-			c.counts(done - waited)
-			waited = done
-			stashing = true // the actor is idle
-		})
-	}
+	return inBatches(func(size int) {
+		for range size {
+			c.Send(r, 1)
+		}
+		c.In(r, func(ctx *actor.Context) { ctx.UnstashAll() })
+		c.counts(size)
+		stashing = true // the actor is idle
+	})
 }
 
 func cycleSubscribe(c *cycling) func(int) error {
-	return func(n int) error {
-		for range n {
+	return inBatches(func(size int) {
+		for range size {
 			s := actor.Subscribe[actor.Failure](c.Events(), 4)
 			t := actor.SubscribeFunc(c.Events(), func(actor.DeadLetter) {})
 			c.Events().Publish(actor.Failure{})
 			s.Unsubscribe()
 			t.Unsubscribe()
 		}
-		return nil
-	}
+	})
 }

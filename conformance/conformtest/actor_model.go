@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/conformance"
 	"pgregory.net/rapid"
 )
@@ -448,7 +449,7 @@ func (a *modelActor) PostStop(*actor.Context) error {
 // actorRun is a run of a program.
 type actorRun struct {
 	e     *conformance.Env
-	sys   *actor.System
+	sys   *actortest.System
 	clock *actor.ManualClock
 	model *actorModel
 
@@ -464,9 +465,7 @@ func (r *actorRun) say(format string, args ...any) {
 
 // settle lets the actor and the model run, and compares.
 func (r *actorRun) settle() error {
-	if r.sys.Synchronous() {
-		r.sys.RunUntilIdle()
-	}
+	r.sys.Drive()
 	r.e.Settle()
 	r.model.run()
 	for range 10_000 { // where it cannot be told that everything has happened
@@ -498,38 +497,23 @@ func (p actorProgram) run(e *conformance.Env) error {
 	if p.limit == 0 {
 		s.MaxRestarts = -1
 	}
-	spawned := make(chan actor.Ref, 1)
-	values := 0
-	sys, err := actor.NewSystem(actor.Config{
+	guardian := actortest.Scripted()
+	guardian.Supervisor = s
+	r.sys = actortest.New(actor.Config{
 		Dispatcher: e.Impl.NewDispatcher(),
 		Clock:      r.clock,
-		Guardian: actor.Props{Supervisor: s, New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, _ any) error {
-				ref, err := ctx.Spawn(actor.Props{New: func() actor.Actor {
-					values++
-					return &modelActor{r: r, value: values}
-				}})
-				spawned <- ref
-				return err
-			})
-		}},
+		Guardian:   guardian,
 		DeadLetters: func(l actor.DeadLetter) {
 			if !l.Returned {
 				r.say("%d is a dead letter: %v", l.Msg.(*modelMsg).n, l.Reason)
 			}
 		},
-	})
-	if err != nil {
-		return err
-	}
-	r.sys = sys
-	if err := sys.UserGuardian().Tell(nil); err != nil {
-		return err
-	}
-	if err := r.settle(); err != nil {
-		return err
-	}
-	ref := <-spawned
+	}, func(err error) { panic(err) })
+	values := 0
+	ref := r.sys.Spawn(actor.Props{New: func() actor.Actor {
+		values++
+		return &modelActor{r: r, value: values}
+	}})
 	for n, st := range p.steps {
 		if st.op == opAdvance {
 			if err := r.settle(); err != nil {
@@ -541,7 +525,7 @@ func (p actorProgram) run(e *conformance.Env) error {
 			r.model.step(n, st)
 			r.step(ref, n, st)
 		}
-		if st.more && sys.Synchronous() && st.op != opAdvance {
+		if st.more && r.sys.Synchronous() && st.op != opAdvance {
 			continue
 		}
 		if err := r.settle(); err != nil {
@@ -551,7 +535,7 @@ func (p actorProgram) run(e *conformance.Env) error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	if err := sys.Shutdown(context.Background()); err != nil {
+	if err := r.sys.Shutdown(context.Background()); err != nil {
 		return err
 	}
 	r.model.step(len(p.steps), actorStep{op: opStop})

@@ -13,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/conformance"
 )
 
@@ -105,7 +106,7 @@ func (c *soakCounts) add(o soakCounts) {
 
 // soakRound is one system and the book of its messages.
 type soakRound struct {
-	sys     *actor.System
+	sys     *actortest.System
 	storm   bool // trouble all the time; else now and then, so that many messages are handled
 	parcels []soakParcel
 	next    atomic.Int64 // parcels taken, and vain attempts
@@ -256,25 +257,7 @@ func (r *soakRound) tellGuardian(do func(ctx *actor.Context) error) {
 	g := r.sys.UserGuardian()
 	r.orders.Add(1)
 	r.sent(g, o, &o.soakParcel, g.Tell(o))
-	r.drive()
-}
-
-func (r *soakRound) drive() {
-	if r.sys.Synchronous() {
-		r.sys.RunUntilIdle()
-	}
-}
-
-// soakPatience makes the contexts in which one sender waits.
-type soakPatience struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-}
-
-func (w *soakPatience) end() {
-	if w.cancel != nil {
-		w.cancel()
-	}
+	r.sys.Drive()
 }
 
 // send is what one goroutine does until all parcels are sent.
@@ -285,31 +268,31 @@ func (r *soakRound) send(rng *rand.Rand) {
 		// Actors pass on more than they are sent: a flood only has
 		// the messages wait.
 		for try := 0; !r.storm && t.ref.Backlog() > 32 && try < 64 && r.next.Load() < int64(len(r.parcels)); try++ {
-			r.drive()
+			r.sys.Drive()
 			runtime.Gosched()
 			t = r.targets[rng.IntN(soakTargets)].Load()
 		}
-		w := soakPatience{ctx: soakGone}
+		ctx, end := soakGone, func() {}
 		switch k := rng.IntN(16); {
 		case k < 1:
-			w.ctx = context.Background() // room or the end of the actor will come
+			ctx = context.Background() // room or the end of the actor will come
 		case k < 4:
-			w.ctx, w.cancel = context.WithTimeout(context.Background(), time.Duration(rng.IntN(300))*time.Microsecond)
+			ctx, end = context.WithTimeout(context.Background(), time.Duration(rng.IntN(300))*time.Microsecond)
 		}
 		for range 1 + rng.IntN(8) {
 			p := r.take(id, &n)
 			if p == nil {
-				w.end()
+				end()
 				return
 			}
 			if rng.IntN(8) == 0 {
 				r.ask(rng, t.ref, p)
 				continue
 			}
-			r.sent(t.ref, p, p, t.ref.TellContext(w.ctx, p))
+			r.sent(t.ref, p, p, t.ref.TellContext(ctx, p))
 		}
-		w.end()
-		r.drive()
+		end()
+		r.sys.Drive()
 	}
 }
 
@@ -409,7 +392,7 @@ func (r *soakRound) trouble(rng *rand.Rand) {
 		for range rng.IntN(pause) {
 			runtime.Gosched()
 		}
-		r.drive()
+		r.sys.Drive()
 	}
 }
 
@@ -445,7 +428,7 @@ func (r *soakRound) census() {
 			r.wrong("the guardian was not told of %d actors that it watches, whose stop was asked for 30 s ago: %v", left.Load(), err)
 			return
 		}
-		r.drive()
+		r.sys.Drive()
 		runtime.Gosched()
 	}
 }
@@ -482,9 +465,7 @@ func (r *soakRound) finish(rng *rand.Rand, after int64) error {
 	if err := r.sys.Shutdown(context.Background()); err != nil {
 		return fmt.Errorf("Shutdown returned %w", err)
 	}
-	select {
-	case <-r.sys.Done():
-	default:
+	if !r.sys.Over() {
 		return errors.New("Shutdown has returned nil, and Done is not closed")
 	}
 	if err := r.sys.Err(); r.failing.Load() && err != errSoak || !r.failing.Load() && err != nil {
@@ -503,11 +484,12 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool,
 	r.guardian = g
 	config := actor.Config{
 		Dispatcher:      s.impl.NewDispatcher(),
-		Guardian:        actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(g.obey) }, Supervisor: g.supervisor()},
+		Guardian:        actortest.Func(g.obey),
 		DeadLetters:     r.letter,
 		Failures:        r.failure,
 		KeepDeadLetters: rng.IntN(3) - 1,
 	}
+	config.Guardian.Supervisor = g.supervisor()
 	middle := rng.IntN(3) == 0
 	if middle {
 		config.Middleware = []actor.Middleware{func(next actor.ReceiveFunc) actor.ReceiveFunc {
@@ -517,16 +499,12 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool,
 			}
 		}}
 	}
-	sys, err := actor.NewSystem(config)
-	if err != nil {
-		return soakCounts{}, weak.Pointer[actor.System]{}, err
-	}
-	r.sys = sys
+	r.sys = actortest.New(config, func(err error) { panic(err) })
 	heard := rng.IntN(3) == 0
 	if heard {
-		actor.SubscribeFunc(sys.Events(), func(actor.ActorStopped) { r.stopped.Add(1) })
+		actor.SubscribeFunc(r.sys.Events(), func(actor.ActorStopped) { r.stopped.Add(1) })
 	}
-	guardian := soakTarget{ref: sys.UserGuardian()}
+	guardian := soakTarget{ref: r.sys.UserGuardian()}
 	for i := range r.targets {
 		r.targets[i].Store(&guardian)
 	}
@@ -559,14 +537,14 @@ func (s *suite) soakSystem(e *conformance.Env, parcels []soakParcel, storm bool,
 	if !storm {
 		after = int64(len(parcels)) // these are there to be handled
 	}
-	err = r.finish(rng, after)
-	if err != nil {
-		return soakCounts{}, weak.Pointer[actor.System]{}, err
+	system := weak.Make(r.sys.System)
+	if err := r.finish(rng, after); err != nil {
+		return soakCounts{}, system, err
 	}
 	senders.Wait()
 	others.Wait()
 	c, err := r.balance(middle, heard)
-	return c, weak.Make(sys), err
+	return c, system, err
 }
 
 // balance closes the book of a system that is done, when nothing is sent any more.

@@ -248,7 +248,7 @@ func (a *soaker) raise() error {
 	switch k := a.rng.IntN(16); {
 	case k < 2:
 		panic(errSoak)
-	case k < 4 && !a.r.sys.Synchronous(): // else it would end the sender who runs it
+	case k < 4 && !a.r.sys.Synchronous(): // else it would end the goroutine in Wait, or in Shutdown, that runs it
 		runtime.Goexit()
 	case k < 5:
 		return actor.Fatal(errSoak)
@@ -358,12 +358,12 @@ func (a *soaker) tell(ctx *actor.Context, patient bool) {
 	case !t.block:
 		r.sent(t.ref, m, m, ctx.Tell(t.ref, m))
 	default:
-		w := soakPatience{ctx: soakGone}
+		within, end := soakGone, func() {}
 		if patient {
-			w.ctx, w.cancel = context.WithTimeout(context.Background(), time.Duration(a.rng.IntN(200))*time.Microsecond)
+			within, end = context.WithTimeout(context.Background(), time.Duration(a.rng.IntN(200))*time.Microsecond)
 		}
-		r.sent(t.ref, m, m, ctx.TellContext(w.ctx, t.ref, m))
-		w.end()
+		r.sent(t.ref, m, m, ctx.TellContext(within, t.ref, m))
+		end()
 	}
 }
 

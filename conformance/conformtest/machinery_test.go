@@ -81,7 +81,7 @@ func TestReadSettings(t *testing.T) {
 // What depends on chance is repeated, with a seed of its own each time, until its time is
 // over or it fails; what does not is run once.
 func TestStressIsABudgetOfTime(t *testing.T) {
-	s := &suite{impl: wrongImpl(""), limit: patience, set: settings{seed: 1, stress: time.Hour}}
+	s := &suite{impl: wrongGroupImpl(""), limit: patience, set: settings{seed: 1, stress: time.Hour}}
 	for _, kind := range []conformance.Kind{conformance.Stochastic, conformance.Required} {
 		seeds := map[uint64]bool{}
 		c := hostClause{Clause: conformance.Clause{Name: "group/x", Kind: kind}, check: func(_ *testing.T, s *suite) outcome {
@@ -158,7 +158,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		for _, place := range places {
 			t.Run(test.name+"/"+place.name, func(t *testing.T) {
-				impl := wrongImpl("")
+				impl := wrongGroupImpl("")
 				impl.Promises.Parks = place.parks
 				s := &suite{impl: impl, limit: patience}
 				want := test.in
@@ -187,14 +187,14 @@ func TestPlaces(t *testing.T) {
 // TestHangSaysWhat looks at what is said, where only real time tells, of a call that does not
 // return, and of one whose effect does not come. Neither is left to the patience for what spins.
 func TestHangSaysWhat(t *testing.T) {
-	impl := wrongImpl("waiters not woken by Close")
+	impl := wrongGroupImpl("waiters not woken by Close")
 	impl.Promises.Parks = false
 	s := &suite{impl: impl, limit: time.Hour}
 	err := s.try(t, clause(t, "waiters-released-by-close").Check, 1)
-	if err == nil || !strings.Contains(err.Error(), "it waits for Next to return") || !strings.Contains(err.Error(), "(*wrong).Next") {
+	if err == nil || !strings.Contains(err.Error(), "it waits for Next to return") || !strings.Contains(err.Error(), "(*wrongGroup).Next") {
 		t.Errorf("the error is %v, want one that names Next and shows its stack", err)
 	}
-	e := &conformance.Env{Impl: wrongActorImpl("system message of an actor wakes no worker", false), Seed: 1, Rounds: 1, Settle: func() { idle.Wait() }, Patience: time.Hour, AtRest: idle.Now}
+	e := &conformance.Env{Impl: wrongDispatcherImpl("system message of an actor wakes no worker", false), Seed: 1, Rounds: 1, Settle: func() { idle.Wait() }, Patience: time.Hour, AtRest: idle.Now}
 	all := allActors()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return c.Name == "actor/stop-idle" })
 	if err := all[i].Check(e); err == nil || !strings.Contains(err.Error(), "waited in vain for") {
@@ -216,7 +216,7 @@ func clause(t *testing.T, name string) conformance.Clause {
 // do is found by asking the scheduler, and what it must do by waiting for it.
 func TestOutside(t *testing.T) {
 	atNight(t)
-	for _, w := range wrongs {
+	for _, w := range wrongGroups {
 		name, _, _ := strings.Cut(w.clauses, " ")
 		if name == "" || slices.Contains([]string{"leaves-no-goroutine", "leaves-no-goroutine-when-dropped"}, name) {
 			continue // needs Parks
@@ -224,7 +224,7 @@ func TestOutside(t *testing.T) {
 		if w.bug == "results in submission order" {
 			continue // nothing tells outside that two results are queued but taking them
 		}
-		impl := wrongImpl(w.bug)
+		impl := wrongGroupImpl(w.bug)
 		impl.Promises.Parks = false
 		s := &suite{impl: impl, limit: 150 * time.Millisecond, set: settings{rounds: 10}}
 		if err := s.try(t, clause(t, name).Check, 1); err == nil {
@@ -250,7 +250,7 @@ func TestModelNotices(t *testing.T) {
 			continue // shrinking takes its time, and finds nothing else here
 		}
 		t.Run(string(b), func(t *testing.T) {
-			o := checkModel(t, &suite{impl: wrongImpl(b), set: set, limit: patience})
+			o := checkModel(t, &suite{impl: wrongGroupImpl(b), set: set, limit: patience})
 			if o.err == nil {
 				t.Fatal("the model saw no difference")
 			}
@@ -261,7 +261,7 @@ func TestModelNotices(t *testing.T) {
 			t.Log(text[:min(len(text), 300)])
 		})
 	}
-	if o := checkModel(t, &suite{impl: wrongImpl(""), set: set, limit: patience}); o.err != nil {
+	if o := checkModel(t, &suite{impl: wrongGroupImpl(""), set: set, limit: patience}); o.err != nil {
 		t.Errorf("the right group differs from the model: %v", o.err)
 	}
 }
@@ -269,7 +269,7 @@ func TestModelNotices(t *testing.T) {
 // TestModelSeed: a seed repeats the programs.
 func TestModelSeed(t *testing.T) {
 	run := func(seed uint64) string {
-		o := checkModel(t, &suite{impl: wrongImpl("newest result first"), set: settings{seed: seed, programs: 400}, limit: patience})
+		o := checkModel(t, &suite{impl: wrongGroupImpl("newest result first"), set: settings{seed: seed, programs: 400}, limit: patience})
 		if o.err == nil || o.seed != seed {
 			t.Fatalf("seed %d: error %v with seed %d", seed, o.err, o.seed)
 		}
@@ -290,14 +290,14 @@ func TestLinearizableNotices(t *testing.T) {
 		"limit ignored", "last cause wins", "waiters not woken by Close",
 	} {
 		t.Run(string(b), func(t *testing.T) {
-			o := checkLinearizable(t, &suite{impl: wrongImpl(b), set: set, limit: patience})
+			o := checkLinearizable(t, &suite{impl: wrongGroupImpl(b), set: set, limit: patience})
 			if o.err == nil {
 				t.Fatalf("%d histories were all right", set.hists)
 			}
 			t.Log(firstLine(o.err))
 		})
 	}
-	o := checkLinearizable(t, &suite{impl: wrongImpl(""), set: set, limit: patience})
+	o := checkLinearizable(t, &suite{impl: wrongGroupImpl(""), set: set, limit: patience})
 	if o.err != nil {
 		t.Errorf("histories of the right group: %v", o.err)
 	}
@@ -389,24 +389,24 @@ func TestDroppedNotices(t *testing.T) {
 		{"goroutine until closed", 10_000},
 		{"goroutine leaked per group", 10_000},
 	} {
-		o := checkDropped(t, &suite{impl: wrongImpl(w.bug), set: settings{groups: w.groups}, limit: patience})
+		o := checkDropped(t, &suite{impl: wrongGroupImpl(w.bug), set: settings{groups: w.groups}, limit: patience})
 		if o.err == nil {
 			t.Errorf("%s: not noticed", w.bug)
 		} else {
 			t.Logf("%s: %s", w.bug, firstLine(o.err))
 		}
 	}
-	if o := checkDropped(t, &suite{impl: wrongImpl(""), set: settings{groups: 10_000}, limit: patience}); o.err != nil {
+	if o := checkDropped(t, &suite{impl: wrongGroupImpl(""), set: settings{groups: 10_000}, limit: patience}); o.err != nil {
 		t.Errorf("the right group: %v", o.err)
 	}
 }
 
 func TestQueuedReports(t *testing.T) {
-	o := checkQueued(t, &suite{impl: wrongImpl(""), set: settings{queued: 2000, queueing: time.Second}, limit: patience})
+	o := checkQueued(t, &suite{impl: wrongGroupImpl(""), set: settings{queued: 2000, queueing: time.Second}, limit: patience})
 	if o.err != nil || len(o.notes) != 1 || !strings.Contains(o.notes[0], "how=goroutines") {
 		t.Errorf("a group with a goroutine a task gave %+v", o)
 	}
-	o = checkQueued(t, &suite{impl: wrongImpl("result delivered twice"), set: settings{queued: 500, queueing: time.Second}, limit: patience})
+	o = checkQueued(t, &suite{impl: wrongGroupImpl("result delivered twice"), set: settings{queued: 500, queueing: time.Second}, limit: patience})
 	if o.err == nil {
 		t.Error("a group that delivers results twice was not noticed")
 	}
@@ -414,14 +414,14 @@ func TestQueuedReports(t *testing.T) {
 
 // TestPanicEndsProcess runs the clause in this process, which starts another.
 func TestPanicEndsProcess(t *testing.T) {
-	if o := checkPanicEndsProcess(t, &suite{impl: wrongImpl("")}); o.err != nil {
+	if o := checkPanicEndsProcess(t, &suite{impl: wrongGroupImpl("")}); o.err != nil {
 		t.Errorf("the right group: %v", o.err)
 	}
 }
 
 func TestPanicSwallowedIsNoticed(t *testing.T) {
 	atNight(t) // it waits for a process that does not end
-	o := checkPanicEndsProcess(t, &suite{impl: wrongImpl("panic made an error although off")})
+	o := checkPanicEndsProcess(t, &suite{impl: wrongGroupImpl("panic made an error although off")})
 	if o.err == nil || !strings.Contains(o.err.Error(), "survived") {
 		t.Errorf("the error is %v, want that the process survived", o.err)
 	}
@@ -437,14 +437,14 @@ func TestRunChild(t *testing.T) {
 		t.Skip("runs as a child of TestRunOutput only")
 	}
 	if b == string(crashes) {
-		impl := wrongImpl("")
+		impl := wrongGroupImpl("")
 		impl.NewGroup = func(context.Context, ...group.Option) group.Group[int] {
 			go func() { panic("a goroutine of the implementation") }()
 			select {}
 		}
 		Run(t, impl)
 	}
-	impl := wrongImpl(bug(b))
+	impl := wrongGroupImpl(bug(b))
 	impl.Promises.StartOrder = false
 	Run(t, impl)
 }
@@ -572,7 +572,7 @@ func TestRunSoak(t *testing.T) {
 
 // TestNoGroup: an implementation without a task group has no clauses to keep.
 func TestNoGroup(t *testing.T) {
-	impl := wrongImpl("")
+	impl := wrongGroupImpl("")
 	impl.NewGroup = nil
 	Run(t, impl)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/dynolab/dyno/conformance"
 )
 
-// Wrong dispatchers, in wrong_test.go, show that the suite finds what an
+// Wrong implementations, in wrong_test.go, show that the suite finds what an
 // implementation does wrong. The core is the same for all implementations, so
 // that no wrong one of it can be handed to the suite: these tests change a line
 // of its source, or of an implementation's, and demand that the clauses and tests that are

@@ -26,20 +26,10 @@ func caughtBugs() (by map[string][]string, pairs int) {
 			}
 		}
 	}
-	for _, w := range wrongs {
-		add("group", string(w.bug), w.clauses)
-	}
-	for _, w := range slices.Concat(wrongDispatchers, wrongSynchronousDispatchers) {
-		add("actor", string(w.bug), w.clauses)
-	}
-	for _, w := range wrongOnHost {
-		add("actor", string(w.bug), w.clauses)
-	}
-	for _, w := range wrongExecutors {
-		add("task", string(w.bug), w.clauses)
-	}
-	for _, w := range wrongExecutorsOnHost {
-		add("task", string(w.bug), w.clauses)
+	for _, k := range wrongKinds {
+		for _, w := range slices.Concat(k.bugs, k.onHost) {
+			add(k.contract, string(w.bug), w.clauses)
+		}
 	}
 	for _, m := range mutants {
 		add("actor", m.name, m.clauses)

@@ -11,32 +11,11 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
-// taskBug is one way for an executor to be wrong. The empty bug is none.
-type taskBug string
-
-// is reports whether b is the given bug; each is named where it bites, and in
-// the table of wrong executors.
-func (b taskBug) is(name taskBug) bool {
-	if !knownTaskBugs[name] {
-		panic("a bug that is not in the table: " + string(name))
-	}
-	return b == name
-}
-
-// any reports whether b is one of the given bugs.
-func (b taskBug) any(names ...taskBug) bool {
-	found := false
-	for _, name := range names {
-		found = b.is(name) || found
-	}
-	return found
-}
-
 // wrongExecutor runs every task on a goroutine of its own, under one mutex, with
 // at most one bug. A lone one runs them one at a time, in order, when a goroutine
 // asks: their goroutines hand on the turn.
 type wrongExecutor struct {
-	bug  taskBug
+	bug  bug
 	lone bool
 
 	mu      sync.Mutex // guards what follows, and all wrongTasks
@@ -71,7 +50,7 @@ type wrongTask struct {
 	waiters []*task.Handle
 }
 
-func wrongTaskImpl(b taskBug, lone bool) dyno.Impl {
+func wrongExecutorImpl(b bug, lone bool) dyno.Impl {
 	p := dyno.Promises{Overlap: true, Eager: true, Parks: true}
 	if lone {
 		p = dyno.Promises{StartOrder: true, Deterministic: true, Parks: true}
@@ -110,10 +89,10 @@ func (x *wrongExecutor) Start(h, _ *task.Handle) error {
 		t.done = make(chan struct{}, 1)
 	}
 	h.Room().Own = t
-	if x.bug.any("tasks kept", "executors kept") {
+	if x.bug.is("tasks kept", "executors kept") {
 		x.kept = append(x.kept, h)
 	}
-	if x.bug.any("Close cancels", "Close waits", "Cancel cancels others, too") {
+	if x.bug.is("Close cancels", "Close waits", "Cancel cancels others, too") {
 		x.all = append(x.all, h)
 	}
 	if x.lone && !x.bug.is("tasks run by themselves") {
@@ -565,4 +544,86 @@ func circle(h, from *task.Handle) error {
 		tasks = append(tasks, c.Room().ID)
 	}
 	return nil
+}
+
+// wrongExecutors says of every bug of an executor which clauses must notice it.
+var wrongExecutors = []wrong{
+	// Starting.
+	{"every fiftieth task forgotten", "start-once fork-many"},
+	{"task run by its starter", "start-on-another-goroutine fork-on-another-goroutine"},
+	{"tasks started by who waits only", "promise-eager start-once"},
+	{"one task at a time", "promise-overlap promise-overlap-many promise-overlap-forks future-nested"},
+	{"tasks accepted after Close", "close-refuses close-refuses-forks close-in-a-task"},
+
+	// Counting.
+	{"Pending counts all that were ever started", "pending-counts pending-at-the-end"},
+	{"counted after it is seen", "pending-at-the-end"},
+	{"canceled task counts until it returns", "pending-canceled"},
+
+	// The end.
+	{"Close cancels", "close-runs-on close-does-not-wait"},
+	{"Close waits", "close-does-not-wait close-in-a-task"},
+	{"second Close panics", "close-twice"},
+	{"goroutine left by Close", "leaves-no-goroutine goroutines-bounded"},
+
+	// States and waits.
+	{"Done made anew", "done-same done-by-many"},
+	{"Done closed when the task returns", "done-closed-at-the-end cancel-in-progress"},
+	{"one waiter released", "wait-by-many cancel-releases-waiters wait-same-for-ever"},
+	{"waiters released when the task returns", "cancel-releases-waiters cancel-in-progress"},
+	{"Wait ignores its context", "wait-context-ends wait-context-has-ended wait-in-a-task-gives-up"},
+	{"context beats the result", "wait-result-beats-context"},
+	{"cause instead of Err", "wait-context-has-ended"},
+	{"who gives up takes the task along", "wait-context-ends wait-context-has-ended"},
+	{"who gives up leaves a goroutine", "waiters-leave-no-goroutine"},
+
+	// Cancel.
+	{"canceled task runs all the same", "cancel-before-start"},
+	{"result beats an earlier Cancel", "cancel-in-progress cancel-in-a-task status-in-the-task"},
+	{"Cancel of a task in progress refused", "cancel-in-progress cancel-answers pending-canceled"},
+	{"Cancel says yes again", "cancel-answers cancel-races-cancel"},
+	{"Cancel cancels others, too", "cancel-only-one"},
+
+	// Goexit, yields, and what is left.
+	{"Goexit loses the end", "goexit goexit-many goexit-nested"},
+	{"Goexit taken for success", "goexit goexit-nested"},
+	{"Yield swallows the turn", "yield yield-lets-others-run future-memoised"},
+	{"Flush says what it was asked", "flush-of-eager"},
+	{"tasks kept", "not-retained"},
+	{"canceled tasks kept", "canceled-not-retained"},
+}
+
+// wrongLoneExecutors is the same for executors that run one task at a time, on demand.
+var wrongLoneExecutors = []wrong{
+	{"tasks run by themselves", "demand-only"},
+	{"newest task first", "order-start order-trace order-yield"},
+	{"random order", "promise-deterministic order-start"},
+	{"who yields comes first", "order-trace order-yield"},
+	{"awaited task in its turn", "order-awaited-first"},
+	{"who waited comes last", "order-awaited-first"},
+	{"circle not noticed", "cycle cycle-returned"},
+	{"circle of many not noticed", "cycle cycle-returned"},
+	{"tasks numbered from 0", "cycle"},
+	{"budget of 1,000", "flush-budget"},
+	{"ends counted as steps", "flush-counts-steps order-trace"},
+	{"canceled task is a step", "cancel-not-begun"},
+	{"waiters are not told that tasks are not run", "waiters-take-over"},
+}
+
+// wrongExecutorsOnHost and wrongLoneExecutorsOnHost are the same for clauses that need a host.
+var wrongExecutorsOnHost = []wrong{
+	{"result beats an earlier Cancel", "linearizable cancel-races-the-end-a-million-times"},
+	{"Cancel says yes again", "linearizable cancel-races-the-end-a-million-times"},
+	{"context beats the result", "linearizable"},
+	{"one task at a time", "deep-joins blocked-for-real"},
+	{"who gives up remembered", "waiters-forgotten"},
+	{"who gives up leaves a goroutine", "waiters-forgotten"},
+	{"tasks kept", "futures-collected"},
+	{"goroutine left by Close", "futures-collected"},
+	{"executors kept", "executor-collected futures-collected"},
+	{"who waits spins", "waits-are-idle"},
+}
+
+var wrongLoneExecutorsOnHost = []wrong{
+	{"Cancel says yes again", "linearizable cancel-races-the-end-a-million-times"},
 }

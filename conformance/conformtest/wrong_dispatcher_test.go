@@ -13,31 +13,10 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// actorBug is one way for a dispatcher to be wrong. The empty bug is none.
-type actorBug string
-
-// is reports whether b is the given bug; each is named where it bites, and in
-// the table of wrong dispatchers.
-func (b actorBug) is(name actorBug) bool {
-	if !knownActorBugs[name] {
-		panic("a bug that is not in the table: " + string(name))
-	}
-	return b == name
-}
-
-// any reports whether b is one of the given bugs.
-func (b actorBug) any(names ...actorBug) bool {
-	found := false
-	for _, name := range names {
-		found = b.is(name) || found
-	}
-	return found
-}
-
 // wrongDispatcher runs actors with one mutex, a slice and a goroutine for every
 // time that an actor becomes ready, with at most one bug.
 type wrongDispatcher struct {
-	bug  actorBug
+	bug  bug
 	most int // goroutines, 0: any number
 	self actor.Dispatcher
 
@@ -66,11 +45,11 @@ type wrongSynchronous struct{ *wrongDispatcher }
 // wrongLeft holds what dispatchers should not leave anywhere.
 var wrongLeft []*wrongBox
 
-func newWrongDispatcher(b actorBug, synchronous bool) actor.Dispatcher {
+func newWrongDispatcher(b bug, synchronous bool) actor.Dispatcher {
 	d := &wrongDispatcher{bug: b, ended: make(chan struct{})}
 	d.self = d
 	switch {
-	case b.any("one worker", "yield to the front", "newest ready actor first", "newest ready actor first, but for every thousandth"):
+	case b.is("one worker", "yield to the front", "newest ready actor first", "newest ready actor first, but for every thousandth"):
 		d.most = 1
 	case b.is("worker lost with Goexit"):
 		d.most = 4 * runtime.GOMAXPROCS(0)
@@ -220,7 +199,7 @@ func (d *wrongDispatcher) drive(w *wrongWorker) {
 func (d wrongSynchronous) RunUntilIdle() {
 	d.mu.Lock()
 	w := d.lone
-	if d.bug.any("RunUntilIdle runs actors in a turn", "two callers run actors") {
+	if d.bug.is("RunUntilIdle runs actors in a turn", "two callers run actors") {
 		w = &wrongWorker{d: d.wrongDispatcher}
 	} else if d.driving {
 		d.mu.Unlock()
@@ -488,7 +467,7 @@ func (b *wrongBox) SendWait(ctx context.Context, msg any, from actor.Worker) err
 	}
 	s := &wrongSender{it, make(chan error, 1)}
 	b.senders = append(b.senders, s)
-	if d.lone != nil && !bug.any("deadlock not noticed", "actors run in the background") {
+	if d.lone != nil && !bug.is("deadlock not noticed", "actors run in the background") {
 		if from != nil || !d.driving {
 			return b.runAndWait(ctx, s, from)
 		}
@@ -632,7 +611,7 @@ func (b *wrongBox) pop() (msg any, ok bool) {
 	bug := b.d.bug
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	if len(b.items) == 0 || b.batch == 0 && b.d.bug.any("what comes in a turn overlooked", "late message overlooked") {
+	if len(b.items) == 0 || b.batch == 0 && b.d.bug.is("what comes in a turn overlooked", "late message overlooked") {
 		return nil, false
 	}
 	msg = b.take(b.first())
@@ -693,7 +672,7 @@ func (b *wrongBox) turn(w *wrongWorker) {
 // rest acts on a verdict. mu is not held at the call, and held afterwards.
 func (b *wrongBox) rest(v actor.Verdict) {
 	bug := b.d.bug
-	if v == actor.Continue && bug.any("late message overlooked", "late system message overlooked") {
+	if v == actor.Continue && bug.is("late message overlooked", "late system message overlooked") {
 		// The moment in which it matters lasts as long as a bubble can tell.
 		time.Sleep(time.Millisecond)
 	}
@@ -705,7 +684,7 @@ func (b *wrongBox) rest(v actor.Verdict) {
 		if bug.is("actor not woken again") {
 			return
 		}
-		again = again || len(b.items) > 0 && !bug.any("what comes in a turn overlooked", "late message overlooked")
+		again = again || len(b.items) > 0 && !bug.is("what comes in a turn overlooked", "late message overlooked")
 		b.phase = wrongAsleep
 	case actor.Yield:
 		if bug.is("yield to the front") {
@@ -729,8 +708,8 @@ func (b *wrongBox) rest(v actor.Verdict) {
 	}
 }
 
-// wrongActorImpl is the implementation with the given bug.
-func wrongActorImpl(b actorBug, synchronous bool) dyno.Impl {
+// wrongDispatcherImpl is the implementation with the given bug.
+func wrongDispatcherImpl(b bug, synchronous bool) dyno.Impl {
 	impl := dyno.Impl{
 		Name:          "wrong",
 		Idea:          string(b),
@@ -741,4 +720,119 @@ func wrongActorImpl(b actorBug, synchronous bool) dyno.Impl {
 		impl.Promises = dyno.Promises{Fair: true, Deterministic: true, Parks: true}
 	}
 	return impl
+}
+
+// wrongDispatchers says of every bug of a dispatcher which clauses must notice it.
+var wrongDispatchers = []wrong{
+	// From Send to Invoke.
+	{"every seventh message lost", "tell-in-order mailbox-unbounded"},
+	{"every seventh message doubled", "tell-in-order mailbox-unbounded tell-many-to-one account-one-caller"},
+	{"every seventh message overtakes one", "tell-in-order mailbox-unbounded account-one-caller"},
+	{"newest message first", "tell-in-order mailbox-unbounded"},
+	{"nil taken for nothing", "tell-identity tell-forged"},
+	{"user message taken for a system message", "tell-forged"},
+	{"message handled by its sender", "tell-only-queues"},
+	{"messages not counted", "stats tell-random"},
+	{"turns not counted", "stats turn-bound"},
+	{"counted at the end only", "stats-idle"},
+
+	// Turns.
+	{"two turns at once", "one-at-a-time"},
+	{"actor not woken again", "tell-wakes"},
+	{"what comes in a turn overlooked", "tell-self mailbox-unbounded"},
+	{"late message overlooked", "tell-wakes"},
+	{"idle actor not woken until twelve numbers wait", "steady-rate"},
+	{"late system message overlooked", "stop-idle stop-idle-soon"},
+	{"idle actor not woken by system messages", "stop-idle"},
+	{"system message of an actor wakes no worker", "stop-idle poststop-after-children"},
+	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family suspend-self suspend-after"},
+	{"suspended actor woken by messages", "suspended-waits suspend-unregistered"},
+	{"BeginTurn's answer ignored", "prestart-fails"},
+	{"Invoke's answer ignored", "stop-overtakes stop-last-message turn-bound failure-stops"},
+	{"yield to the front", "turn-others flood"},
+	{"newest ready actor first", "turn-others-pair turn-others-ring turn-others-many turn-others-at-all"},
+	{"newest ready actor first, but for every thousandth", "turn-others-pair turn-others-ring"},
+	{"one worker", "blocked-handlers overlap block-within-a-turn"},
+
+	// Failures.
+	{"panic overlooked", "failure-stops"},
+	{"panic's value lost", "failure-stops"},
+	{"failed message forgotten", "failure-stops"},
+	{"actor stuck after Goexit", "failure-stops failure-many"},
+	{"worker lost with Goexit", "failure-many"},
+
+	// Close.
+	{"message lost that comes during Close", "account-stop account-one-caller"},
+	{"port used again", "ref-namesake pid-never-reused"},
+	{"mailbox thrown away by Close", "stop-waiting-letters stop-overtakes failure-stops"},
+	{"first message lost by Close", "stop-waiting-letters stop-overtakes"},
+	{"mailbox handed over newest first", "stop-waiting-letters stop-overtakes"},
+	{"mailbox handed over twice", "stop-waiting-letters"},
+	{"mailbox handed over for a wrong reason", "stop-waiting-letters"},
+	{"messages accepted after Close", "stop-refuses send-error ref-namesake shutdown-all"},
+
+	// Mailboxes.
+	{"message lost when 10,000 wait", "mailbox-unbounded"},
+	{"bound one too high", "mailbox-drop-newest mailbox-drop-oldest mailbox-room-again block-self"},
+	{"bound one too low", "mailbox-drop-newest mailbox-drop-oldest mailbox-room-again"},
+	{"message in hand counts", "mailbox-drop-newest mailbox-drop-oldest block-self"},
+	{"room not given back", "mailbox-room-again"},
+	{"DropNewest silent", "mailbox-drop-newest priority-drop-newest"},
+	{"DropOldest drops the newest", "mailbox-drop-oldest"},
+	{"DropOldest silent", "mailbox-drop-oldest priority-drop-oldest"},
+	{"Grow is a bound", "mailbox-grow"},
+	{"priority ignored", "priority-order priority-overtakes"},
+	{"largest priority first", "priority-order"},
+	{"priority unstable", "priority-stable priority-order tell-in-order"},
+	{"priority looked at once in a while", "priority-overtakes"},
+	{"oldest dropped whatever its priority", "priority-drop-oldest"},
+	{"newest of the lowest dropped", "priority-drop-oldest"},
+
+	// The policy Block.
+	{"Full instead of waiting", "block-waits block-progress"},
+	{"waiting sender not let in", "block-waits block-progress block-within-a-turn"},
+	{"two senders for one slot", "block-one-for-one"},
+	{"last sender served first", "block-first-served"},
+	{"waiting sender ignores its context", "block-context block-ring"},
+	{"given-up message handled", "block-context"},
+	{"waiting senders not released by Close", "block-stop"},
+	{"waiting senders let in by Close", "block-stop"},
+	{"waiting senders' messages undelivered too", "block-stop"},
+
+	// The end.
+	{"done never called", "shutdown-all guardian-stops-system guardian-fails-system"},
+	{"goroutine left by Stop", "leaves-no-goroutine goroutines-bounded"},
+	{"goroutine until the system ends", "stops-leave-no-goroutine"},
+	{"workers counted wrongly", "workers-gone"},
+	{"done called with a worker left", "workers-gone"},
+	{"second start accepted", "dispatcher-serves-one"},
+}
+
+// wrongSynchronousDispatchers is the same for dispatchers without goroutines.
+var wrongSynchronousDispatchers = []wrong{
+	{"message handled by its sender", "tell-only-queues run-until-idle"},
+	{"actors run in the background", "run-until-idle"},
+	{"RunUntilIdle ends early", "run-until-idle"},
+	{"RunUntilIdle runs actors in a turn", "run-until-idle"},
+	{"two callers run actors", "run-many-callers"},
+	{"waiting sender runs no more than it must", "run-asked-meanwhile"},
+	{"ready actors in random order", "deterministic"},
+	{"deadlock not noticed", "block-deadlock"},
+}
+
+// wrongDispatchersOnHost is the same for clauses that need a host.
+var wrongDispatchersOnHost = []wrong{
+	{"messages kept", "messages-collected cycles-leak-nothing"},
+	{"a byte of each message kept", "cycles-leak-nothing"},
+	{"mailbox of a stopped actor kept", "stopped-collected"},
+	{"system kept for ever", "system-collected soak"},
+	{"one worker", "blocked-for-real"},
+	{"waiting sender spins", "waits-are-idle"},
+	{"every seventh message lost", "flood-of-a-million soak"},
+	{"every seventh message doubled", "soak"},
+	{"every seventh message overtakes one", "soak"},
+	{"message lost that comes during Close", "soak"},
+	{"mailbox handed over twice", "soak"},
+	{"DropOldest silent", "soak"},
+	{"goroutine left by Stop", "soak"},
 }
