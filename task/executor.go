@@ -104,8 +104,8 @@ func (s Status) String() string {
 // so that a task costs one allocation and not one for each layer. What is in it
 // is the executor's affair. It is zero when Start is called.
 type Room struct {
-	Word  atomic.Uint64 // a state, with what else is decided in one step
-	ID    uint64        // a number
+	Word  atomic.Uint32 // a state, with what else is decided in one step
+	ID    uint32        // a number, modulo 1<<32
 	Link  *Handle       // the next one in a queue
 	Own   any           // what else the implementation needs: a lock, a channel, a list of those who wait
 	Place any           // where the task is in progress, such as a worker

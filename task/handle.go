@@ -13,13 +13,7 @@ type Handle struct {
 	ex   Executor
 	body body
 
-	// failure is written by the goroutine that runs the task before it makes the
-	// task Failed, and read by those who have seen that it is: the executor hands
-	// it over with the state.
-	failure *Error
-
-	// life is the context that ends with the task; nil until it is asked for,
-	// which few tasks do.
+	// life is what few tasks need: nil until the context is asked for, or the task is over.
 	life atomic.Pointer[life]
 
 	room Room
@@ -30,18 +24,38 @@ type body interface {
 	run(ctx context.Context) error
 }
 
-// life is a context that ends when its task is over.
+// life is a context that ends when its task is over, and why that has failed.
 type life struct {
 	ctx context.Context
 	end context.CancelFunc
+
+	// failure is written by the goroutine that runs the task before it makes the
+	// task Failed, and read by those who have seen that it is: the executor hands
+	// it over with the state.
+	failure *Error
 }
 
-// dead is the life of every task whose context was not asked for while it ran.
+// dead is the life of every task that has not failed and whose context was not asked for
+// while it ran.
 var dead = func() *life {
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	return &life{ctx, end}
+	return &life{ctx: ctx, end: end}
 }()
+
+// finish ends the task's life, which is over; failure is nil if it has not failed.
+func (h *Handle) finish(failure *Error) {
+	last := dead
+	if failure != nil {
+		last = &life{ctx: dead.ctx, end: dead.end, failure: failure}
+	}
+	if h.life.CompareAndSwap(nil, last) {
+		return
+	}
+	l := h.life.Load()
+	l.failure = failure
+	l.end()
+}
 
 // begin starts h on ex, or makes it one that was refused.
 func (h *Handle) begin(ex Executor, b body, from *Handle) {
@@ -54,7 +68,7 @@ func (h *Handle) begin(ex Executor, b body, from *Handle) {
 // refuse makes h a task that has failed.
 func (h *Handle) refuse(err error) {
 	h.ex, h.body = refused, nil
-	h.failure = &Error{Message: "the task was not started", Cause: err}
+	h.finish(&Error{Message: "the task was not started", Cause: err})
 }
 
 // Status returns the task's state. It never blocks.
@@ -91,7 +105,7 @@ func (h *Handle) wait(ctx context.Context) (ok bool, err error) {
 	case Resolved:
 		return true, nil
 	case Failed:
-		return false, h.failure
+		return false, h.life.Load().failure
 	default:
 		return false, canceled
 	}
@@ -131,25 +145,23 @@ func (h *Handle) Room() *Room { return &h.room }
 // the handle knows the reason.
 func (h *Handle) Run() (s Status) {
 	returned := false
+	var failure *Error
 	defer func() {
 		if !returned {
 			if v := recover(); v != nil {
-				h.failure = newPanic(v)
+				failure = newPanic(v)
 			} else {
-				h.failure = &Error{Message: "the task ended its goroutine", Cause: ErrGoexit}
+				failure = &Error{Message: "the task ended its goroutine", Cause: ErrGoexit}
 			}
+		}
+		if s = Resolved; failure != nil {
 			s = Failed
 		}
 		h.body = nil // what it holds is needed no longer, and the handle may live long
-		if !h.life.CompareAndSwap(nil, dead) {
-			h.life.Load().end()
-		}
+		h.finish(failure)
 	}()
 	if err := h.body.run((*scope)(h)); err != nil {
-		h.failure = failed(err)
-		s = Failed
-	} else {
-		s = Resolved
+		failure = failed(err)
 	}
 	returned = true
 	return s
@@ -199,7 +211,7 @@ func (h *Handle) alive() context.Context {
 	l := h.life.Load()
 	if l == nil {
 		ctx, end := context.WithCancel(context.Background())
-		l = &life{ctx, end}
+		l = &life{ctx: ctx, end: end}
 		if !h.life.CompareAndSwap(nil, l) {
 			end()
 			l = h.life.Load()

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // straight runs every task when it is waited for, on the goroutine that waits:
@@ -27,13 +28,13 @@ func (x *straight) Status(h *Handle) Status { return Status(h.Room().Word.Load()
 func (x *straight) Wait(_ context.Context, h, _ *Handle) error {
 	if x.Status(h) == Pending {
 		s := h.Run()
-		h.Room().Word.CompareAndSwap(uint64(Pending), uint64(s))
+		h.Room().Word.CompareAndSwap(uint32(Pending), uint32(s))
 	}
 	return nil
 }
 
 func (x *straight) Cancel(h *Handle) bool {
-	return h.Room().Word.CompareAndSwap(uint64(Pending), uint64(Cancelled))
+	return h.Room().Word.CompareAndSwap(uint32(Pending), uint32(Cancelled))
 }
 
 var errTest = errors.New("of the test")
@@ -105,7 +106,7 @@ func TestGoexit(t *testing.T) {
 		t.Error("Run has returned")
 	}()
 	<-over
-	f.h.Room().Word.Store(uint64(Failed))
+	f.h.Room().Word.Store(uint32(Failed))
 	if _, err := f.Value(context.Background()); !errors.Is(err, ErrGoexit) {
 		t.Errorf("Value: %v", err)
 	}
@@ -187,5 +188,13 @@ func TestCycleError(t *testing.T) {
 	err := &CycleError{Tasks: []uint64{3, 1}}
 	if got, want := err.Error(), "task: a circle of waits: task 3 waits for task 1 waits for task 3"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAFutureIsSmall says what a task takes that returns a number and has one as its
+// argument, in eight bytes and words: what Go's collector has to do is in proportion to it.
+func TestAFutureIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(call[int, int]{}); n > 8+13*unsafe.Sizeof(uintptr(0)) {
+		t.Errorf("a future takes %d bytes", n)
 	}
 }

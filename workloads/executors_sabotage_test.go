@@ -62,7 +62,7 @@ func (v *vandal) Start(h, from *task.Handle) error {
 			over := make(chan struct{})
 			close(over)
 			h.Room().Own = over
-			h.Room().Word.Store(uint64(s))
+			h.Room().Word.Store(uint32(s))
 			return nil
 		}
 	}

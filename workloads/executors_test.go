@@ -46,7 +46,7 @@ func (x *plain) end(h *task.Handle, s task.Status) bool {
 		return false
 	}
 	x.pending--
-	h.Room().Word.Store(uint64(s))
+	h.Room().Word.Store(uint32(s))
 	close(h.Room().Own.(chan struct{}))
 	return true
 }

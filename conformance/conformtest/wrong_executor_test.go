@@ -78,11 +78,11 @@ func (x *wrongExecutor) Start(h, _ *task.Handle) error {
 	if x.closed && !x.bug.is("tasks accepted after Close") {
 		return task.ErrClosed
 	}
-	h.Room().ID = x.last
+	h.Room().ID = uint32(x.last)
 	x.last++
 	x.pending++
 	if !x.bug.is("tasks numbered from 0") {
-		h.Room().ID = x.last
+		h.Room().ID = uint32(x.last)
 	}
 	t := &wrongTask{done: make(chan struct{}), left: make(chan struct{})}
 	if x.bug.is("one waiter released") {
@@ -536,12 +536,12 @@ func (x *wrongExecutor) outside(over func() bool, ended *bool, h *task.Handle) e
 // circle returns an error if from, which is to wait for h, is one of those that h
 // waits for.
 func circle(h, from *task.Handle) error {
-	tasks := []uint64{from.Room().ID}
+	tasks := []uint64{uint64(from.Room().ID)}
 	for c := h; c != nil; c = of(c).waits {
 		if c == from {
 			return &task.CycleError{Tasks: tasks}
 		}
-		tasks = append(tasks, c.Room().ID)
+		tasks = append(tasks, uint64(c.Room().ID))
 	}
 	return nil
 }

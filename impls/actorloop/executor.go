@@ -319,7 +319,7 @@ func (x *Executor) handle(n *node[order]) {
 // settle makes the task of r, which is Pending, what s says, and answers those who
 // wait.
 func (x *Executor) settle(r *record, s task.Status) {
-	r.h.Room().Word.Store(uint64(s)) // hands the result over to all who do not ask
+	r.h.Room().Word.Store(uint32(s)) // hands the result over to all who do not ask
 	x.manager.over++
 	for !r.waits.Empty() {
 		w := r.waits.Pop().Value

@@ -91,7 +91,7 @@ func (x *Executor) end(h *task.Handle, s task.Status) bool {
 	n := <-x.ledger
 	first := !over(d)
 	if first {
-		h.Room().ID = uint64(s)
+		h.Room().ID = uint32(s)
 		n++
 		close(d) // while the ledger is in hand: who counts finds what it has counted
 	}

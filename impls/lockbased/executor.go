@@ -53,7 +53,7 @@ type Executor struct {
 
 // The phases of a task.
 const (
-	queued  uint64 = iota // it is in fresh, or on its way there
+	queued  uint32 = iota // it is in fresh, or on its way there
 	working               // it has a slot
 	waiting               // it has given its slot away, and waits for another task
 	gone                  // it has returned, or will never begin
@@ -143,7 +143,7 @@ func (x *Executor) leave(h *task.Handle, s task.Status) (next *task.Handle) {
 // held.
 func (x *Executor) settle(h *task.Handle, s task.Status) {
 	r := h.Room()
-	r.Word.Store(uint64(s)) // hands the result over to those who do not take the mutex
+	r.Word.Store(uint32(s)) // hands the result over to those who do not take the mutex
 	x.pending--
 	c := sleepersOf(h)
 	r.Own = nil

@@ -132,7 +132,7 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	}
 	x.started++
 	x.pending++
-	h.Room().ID = x.started
+	h.Room().ID = uint32(x.started)
 	x.ready.Push(h)
 	if from != nil && from == x.current && x.sched.fine() {
 		x.ready.PushFront(from) // by default it goes on
@@ -285,9 +285,9 @@ func (x *Executor) await(ctx context.Context, h, from *task.Handle) error {
 // circle returns the error that names the tasks from the one that would wait, and
 // from h, for which it would, back to it.
 func circle(from, h *task.Handle) error {
-	err := &task.CycleError{Tasks: []uint64{from.Room().ID}}
+	err := &task.CycleError{Tasks: []uint64{uint64(from.Room().ID)}}
 	for ; h != from; h = own(h).awaits {
-		err.Tasks = append(err.Tasks, h.Room().ID)
+		err.Tasks = append(err.Tasks, uint64(h.Room().ID))
 	}
 	return err
 }
@@ -458,7 +458,7 @@ func (x *Executor) release(j *job) {
 // settle makes h, which is Pending, what it is to be for ever, and tells every waiter
 // who waits for it. mu is held.
 func (x *Executor) settle(h *task.Handle, s task.Status) {
-	h.Room().Word.Store(uint64(s))
+	h.Room().Word.Store(uint32(s))
 	x.pending--
 	j := own(h)
 	if j == nil {
@@ -562,7 +562,7 @@ func (x *Executor) bark() {
 		x.watch() // another one by now: give it the same time
 		return
 	}
-	x.stalled = &StallError{Task: x.current.Room().ID, Waiting: x.ready.Len(), After: x.stall}
+	x.stalled = &StallError{Task: uint64(x.current.Room().ID), Waiting: x.ready.Len(), After: x.stall}
 	for len(x.patrons) > 0 {
 		x.dispel(x.patrons[0], x.stalled)
 	}
@@ -575,7 +575,7 @@ func (q *readyTasks) len() int { return q.ready.Len() }
 
 func (q *readyTasks) numbers(yield func(int, uint64) bool) {
 	i := 0
-	for h := q.ready.Oldest(); h != nil && yield(i, h.Room().ID); h = h.Room().Link {
+	for h := q.ready.Oldest(); h != nil && yield(i, uint64(h.Room().ID)); h = h.Room().Link {
 		i++
 	}
 }
@@ -585,5 +585,5 @@ func (q *readyTasks) who(i int) string {
 	for range i {
 		h = h.Room().Link
 	}
-	return "task " + strconv.FormatUint(h.Room().ID, 10)
+	return "task " + strconv.FormatUint(uint64(h.Room().ID), 10)
 }

@@ -386,7 +386,7 @@ func TestExecutorStall(t *testing.T) {
 		gate := make(chan struct{})
 		d := task.Start(x, func(context.Context) error { <-gate; return nil })
 		e := task.Start(x, func(context.Context) error { return nil })
-		if err := e.Wait(t.Context()); !errors.As(err, &stall) || stall.Task != d.Room().ID {
+		if err := e.Wait(t.Context()); !errors.As(err, &stall) || stall.Task != uint64(d.Room().ID) {
 			t.Errorf("Wait: %v", err)
 		}
 		close(gate)

@@ -148,7 +148,7 @@ func (w *worker) perform(h *task.Handle) {
 }
 
 // state is the state of a task with the word v.
-func state(v uint64) task.Status { return task.Status(v & status) }
+func state(v uint32) task.Status { return task.Status(v & status) }
 
 // Status implements [task.Executor].
 func (x *Executor) Status(h *task.Handle) task.Status { return state(h.Room().Word.Load()) }
@@ -192,7 +192,7 @@ func (x *Executor) end(h *task.Handle, s task.Status, over *atomic.Uint32) bool 
 	over.Add(1)
 	// Hands over what the task has left; pairs with the Load of who sees it over.
 	// From now on no channel is added, and no worker.
-	v := w.Swap(claimed | uint64(s))
+	v := w.Swap(claimed | uint32(s))
 	if v&awaited != 0 || s == task.Cancelled && v&waits != 0 {
 		x.pool.release(h)
 	}

@@ -57,7 +57,7 @@ func numbered(n int) []*task.Handle {
 	hs := make([]*task.Handle, n)
 	for i := range hs {
 		hs[i] = new(task.Handle)
-		hs[i].Room().ID = uint64(i + 1)
+		hs[i].Room().ID = uint32(i + 1)
 	}
 	return hs
 }
@@ -67,7 +67,7 @@ func number(h *task.Handle) uint64 {
 	if h == nil {
 		return 0
 	}
-	return h.Room().ID
+	return uint64(h.Room().ID)
 }
 
 // handle is the task of j, or nil.
@@ -460,7 +460,7 @@ func TestTooLateIsSeen(t *testing.T) {
 	if a := answer.Load(); a != 0 {
 		t.Errorf("Cancel has answered %d, and the task is %v", a, h.Status())
 	}
-	w.And(^uint64(ending)) // but it is the task's own end that decides
+	w.And(^uint32(ending)) // but it is the task's own end that decides
 	close(gate)
 	for answer.Load() == 0 {
 		runtime.Gosched()
@@ -474,7 +474,7 @@ func TestTooLateIsSeen(t *testing.T) {
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		what       string
-		word       uint64
+		word       uint32
 		claim, end bool
 	}{
 		{"no goroutine has begun it", 0, true, true},
@@ -484,8 +484,8 @@ func TestWords(t *testing.T) {
 		{"it is being canceled", ending, false, false},
 		{"it is being canceled, and a goroutine waits", ending | awaited, false, false},
 		{"it ends", claimed | ending, false, false},
-		{"it is over", claimed | uint64(task.Resolved), false, false},
-		{"it is canceled", claimed | uint64(task.Cancelled), false, false},
+		{"it is over", claimed | uint32(task.Resolved), false, false},
+		{"it is canceled", claimed | uint32(task.Cancelled), false, false},
 	} {
 		x := NewExecutor()
 		h := new(task.Handle)
@@ -502,7 +502,7 @@ func TestWords(t *testing.T) {
 		over := &new(books).over
 		want := c.word
 		if c.end {
-			want = claimed | uint64(task.Failed)
+			want = claimed | uint32(task.Failed)
 		}
 		if got := x.end(h, task.Failed, over); got != c.end || got != (over.Load() == 1) || w.Load() != want {
 			t.Errorf("%s: end says %v, %d are counted, and the word is %#x", c.what, got, over.Load(), w.Load())

@@ -16,7 +16,7 @@ type wait struct {
 }
 
 // mark sets a bit in the word of a task that is not over, and reports whether it did.
-func mark(r *task.Room, bit uint64) bool {
+func mark(r *task.Room, bit uint32) bool {
 	for {
 		v := r.Word.Load()
 		if v&status != 0 {

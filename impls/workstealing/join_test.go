@@ -97,7 +97,7 @@ func TestDoneBetweenEndAndRelease(t *testing.T) {
 		synctest.Wait()
 		h := waiter.Handle()
 		x.canceled.Add(1) // as end does
-		h.Room().Word.Swap(claimed | uint64(task.Cancelled))
+		h.Room().Word.Swap(claimed | uint32(task.Cancelled))
 		first := x.Done(h)
 		x.pool.release(h)
 		for _, done := range []<-chan struct{}{first, x.Done(h)} {
