@@ -8,19 +8,6 @@ import (
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// DispatcherConfig is what makes a dispatcher of this implementation different
-// from the one that [NewDispatcher] makes. The zero value is that one.
-type DispatcherConfig struct {
-	// Workers is how many workers run turns while none is blocked; 0 means
-	// GOMAXPROCS, since more of them could not run at once.
-	Workers int
-
-	// MaxWorkers bounds the workers there are, those included that a handler
-	// keeps blocked; 0 means 10,000, the number at which Go's own scheduler
-	// gives up on threads.
-	MaxWorkers int
-}
-
 const (
 	// outboxActors is how many actors workers can take without asking the
 	// scheduler: enough to last while it wakes up.
@@ -33,12 +20,16 @@ const (
 	// have made ready before it looks what else there is: the price of asking
 	// is spread over so many, and so many short turns are not long to wait.
 	lease = 64
+
+	// mostWorkers bounds the workers there are, those included that a handler keeps
+	// blocked: at so many Go's own scheduler gives up on threads.
+	mostWorkers = 10_000
 )
 
 // Dispatcher runs actors on workers that take them from what a scheduler puts
-// out. Make one with [NewDispatcher] or [NewDispatcherWith].
+// out. Make one with [NewDispatcher].
 type Dispatcher struct {
-	target, most int
+	target int // how many workers run turns while none is blocked: more could not run at once
 
 	started atomic.Bool
 	inbox   inbox[event]
@@ -56,21 +47,8 @@ type Dispatcher struct {
 	over  chan struct{} // closed by the scheduler as it ends; hands over sched
 }
 
-// NewDispatcher returns a dispatcher with the default configuration.
-func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) }
-
-// NewDispatcherWith returns a dispatcher that follows c. It panics if a number
-// is negative.
-func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
-	if c.Workers < 0 || c.MaxWorkers < 0 {
-		panic("actorloop: negative number of workers")
-	}
-	d := &Dispatcher{target: c.Workers, most: c.MaxWorkers}
-	if d.most == 0 {
-		d.most = 10_000
-	}
-	return d
-}
+// NewDispatcher returns a dispatcher.
+func NewDispatcher() *Dispatcher { return new(Dispatcher) }
 
 // Start implements [actor.Dispatcher]. It starts the scheduler; workers start
 // when there is work.
@@ -78,10 +56,7 @@ func (d *Dispatcher) Start() error {
 	if !d.started.CompareAndSwap(false, true) {
 		return actor.ErrStarted
 	}
-	if d.target == 0 {
-		d.target = runtime.GOMAXPROCS(0)
-	}
-	d.target = min(d.target, d.most)
+	d.target = min(runtime.GOMAXPROCS(0), mostWorkers)
 	d.bell = make(chan struct{}, 1)
 	d.outbox = make(chan *box, outboxActors)
 	d.wantRoom.event.msg.kind = room

@@ -105,7 +105,7 @@
 // timer send it a tick every millisecond. At a tick it takes away what a worker
 // has kept since the last one, and if actors wait and no worker has taken any,
 // it takes all workers for blocked and starts one for each actor that waits, at
-// most as many as there are processors, and at most MaxWorkers in all. A worker
+// most as many as there are processors, and at most 10,000 in all. A worker
 // that comes to the outbox when as many as processors wait there already ends.
 //
 // # Actors: invariants

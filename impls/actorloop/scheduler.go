@@ -164,7 +164,7 @@ func (s *scheduler) deliver() {
 
 // startWorker starts a worker, if there may be one more.
 func (s *scheduler) startWorker() {
-	if len(s.workers) >= s.d.most {
+	if len(s.workers) >= mostWorkers {
 		return
 	}
 	w := &worker{d: s.d}

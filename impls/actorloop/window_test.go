@@ -17,7 +17,7 @@ func stopped(t *testing.T) *scheduler {
 	if !invariants.Enabled {
 		t.Skip("windows are nothing in this build: -race or -tags dynocheck")
 	}
-	d := NewDispatcherWith(DispatcherConfig{Workers: 1, MaxWorkers: 1})
+	d := NewDispatcher()
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
 	}

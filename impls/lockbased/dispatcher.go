@@ -10,26 +10,13 @@ import (
 	"github.com/dynolab/dyno/internal/queue"
 )
 
-// DispatcherConfig is what makes a dispatcher of this implementation different
-// from the one that [NewDispatcher] makes. The zero value is that one.
-type DispatcherConfig struct {
-	// Workers is how many workers run turns while none is blocked; 0 means
-	// GOMAXPROCS, since more of them could not run at once.
-	Workers int
-
-	// MaxWorkers bounds the workers there are, those included that a handler
-	// keeps blocked; 0 means 10,000, the number at which Go's own scheduler
-	// gives up on threads.
-	MaxWorkers int
-}
-
 // period is how often the dispatcher looks whether its workers make progress,
 // while there is something to do: long against a turn, short for a person. It
 // is how long actors wait when all workers are blocked.
 const period = time.Millisecond
 
 // Dispatcher runs actors on a fixed set of workers that take them from one
-// locked queue. Make one with [NewDispatcher] or [NewDispatcherWith].
+// locked queue. Make one with [NewDispatcher].
 type Dispatcher struct {
 	target int // workers that are to be able to run
 	most   int
@@ -68,20 +55,13 @@ type worker struct {
 // Dispatcher implements [actor.Worker].
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
-// NewDispatcher returns a dispatcher with the default configuration.
-func NewDispatcher() *Dispatcher { return NewDispatcherWith(DispatcherConfig{}) }
+// NewDispatcher returns a dispatcher with as many workers as processors, since more of them
+// could not run at once, and at most the 10,000 at which Go's own scheduler gives up on
+// threads, those included that a handler keeps blocked.
+func NewDispatcher() *Dispatcher { return newDispatcher(runtime.GOMAXPROCS(0), 10_000) }
 
-// NewDispatcherWith returns a dispatcher that follows c. It panics if a number
-// is negative.
-func NewDispatcherWith(c DispatcherConfig) *Dispatcher {
-	if c.Workers < 0 || c.MaxWorkers < 0 {
-		panic("lockbased: negative number of workers")
-	}
-	d := &Dispatcher{target: c.Workers, most: c.MaxWorkers, all: make(map[*worker]struct{})}
-	if d.most == 0 {
-		d.most = 10_000
-	}
-	return d
+func newDispatcher(target, most int) *Dispatcher {
+	return &Dispatcher{target: min(target, most), most: most, all: make(map[*worker]struct{})}
 }
 
 // Start implements [actor.Dispatcher]. Workers start when there is work.
@@ -92,10 +72,6 @@ func (d *Dispatcher) Start() error {
 		return actor.ErrStarted
 	}
 	d.started = true
-	if d.target == 0 {
-		d.target = runtime.GOMAXPROCS(0)
-	}
-	d.target = min(d.target, d.most)
 	return nil
 }
 

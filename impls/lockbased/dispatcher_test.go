@@ -1,4 +1,4 @@
-package lockbased_test
+package lockbased
 
 import (
 	"runtime"
@@ -9,12 +9,11 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
-	"github.com/dynolab/dyno/impls/lockbased"
 )
 
-func newSystem(t *testing.T, c lockbased.DispatcherConfig) *actortest.System {
+func newSystem(t *testing.T, workers, most int) *actortest.System {
 	t.Helper()
-	return actortest.New(actor.Config{Dispatcher: lockbased.NewDispatcherWith(c)}, func(err error) { t.Error(err) })
+	return actortest.New(actor.Config{Dispatcher: newDispatcher(workers, most)}, func(err error) { t.Error(err) })
 }
 
 // TestBlockedHandlers: handlers that block, in whatever way and more of them
@@ -23,7 +22,7 @@ func newSystem(t *testing.T, c lockbased.DispatcherConfig) *actortest.System {
 func TestBlockedHandlers(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newSystem(t, lockbased.DispatcherConfig{Workers: workers})
+			s := newSystem(t, workers, 100)
 			gate := make(chan struct{})
 			mu := make(chan struct{}, 1)
 			handled := make(chan int, 1000)
@@ -86,10 +85,10 @@ func TestBlockedHandlers(t *testing.T) {
 	}
 }
 
-// MaxWorkers is a bound also when all are blocked.
+// The most workers are a bound also when all are blocked.
 func TestMaxWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSystem(t, lockbased.DispatcherConfig{Workers: 2, MaxWorkers: 5})
+		s := newSystem(t, 2, 5)
 		gate := make(chan struct{})
 		var running, most atomic.Int32
 		for range 20 {
@@ -126,7 +125,7 @@ func TestMaxWorkers(t *testing.T) {
 // A handler that ends its goroutine takes no worker with it.
 func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSystem(t, lockbased.DispatcherConfig{Workers: 1, MaxWorkers: 1})
+		s := newSystem(t, 1, 1)
 		for range 10 {
 			r := s.Spawn(actortest.Func(func(*actor.Context, any) error { runtime.Goexit(); return nil }))
 			s.Send(r, 0)
@@ -146,7 +145,7 @@ func TestGoexitKeepsWorkers(t *testing.T) {
 // a period, for which another one would be woken.
 func TestHopsWakeNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSystem(t, lockbased.DispatcherConfig{Workers: 4})
+		s := newSystem(t, 4, 100)
 		done := make(chan struct{})
 		var refs [2]actor.Ref
 		for i := range refs {
@@ -171,17 +170,4 @@ func TestHopsWakeNobody(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestNegativeWorkers(t *testing.T) {
-	for _, c := range []lockbased.DispatcherConfig{{Workers: -1}, {MaxWorkers: -1}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("NewDispatcherWith(%+v) did not panic", c)
-				}
-			}()
-			lockbased.NewDispatcherWith(c)
-		}()
-	}
 }

@@ -69,7 +69,7 @@
 // call) Go does not report. While actors are ready a timer looks every millisecond
 // whether any was taken meanwhile; if not, all workers are taken for stuck, and
 // one more is brought in for each actor that is ready, at most as many as there
-// are processors, and at most MaxWorkers in all. When they find nothing to do,
+// are processors, and at most 10,000 in all. When they find nothing to do,
 // workers beyond the usual number end. So a handler that blocks costs those behind
 // it a millisecond or two, and a goroutine as long as it lasts.
 //

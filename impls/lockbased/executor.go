@@ -11,15 +11,6 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
-// ExecutorConfig is what makes an executor of this implementation different from
-// the one that [NewExecutor] makes. The zero value is that one.
-type ExecutorConfig struct {
-	// Slots is how many tasks are in progress at once, but for those that wait
-	// for another one, while none is blocked; 0 means four times GOMAXPROCS:
-	// so a few that are blocked cost the others nothing.
-	Slots int
-}
-
 // patience is how often in a row a slot goes to a task that came back from
 // waiting, or to the one that is waited for, while others wait to begin: the
 // first is what keeps few tasks half done, and this what keeps the others
@@ -27,7 +18,7 @@ type ExecutorConfig struct {
 const patience = 64
 
 // Executor runs tasks in slots, and keeps all there is to know of them behind one
-// mutex. Make one with [NewExecutor] or [NewExecutorWith].
+// mutex. Make one with [NewExecutor].
 //
 // Of a handle's room, Word is the state, written under the mutex and read by
 // any goroutine. The rest belongs to who has the mutex: ID is the task's phase, Link
@@ -59,21 +50,12 @@ const (
 	gone                  // it has returned, or will never begin
 )
 
-// NewExecutor returns an executor that is open, with the default configuration.
-func NewExecutor() *Executor { return NewExecutorWith(ExecutorConfig{}) }
+// NewExecutor returns an executor that is open. While none is blocked four times
+// GOMAXPROCS tasks are in progress at once, but for those that wait for another one: so
+// a few that are blocked cost the others nothing.
+func NewExecutor() *Executor { return newExecutor(4 * runtime.GOMAXPROCS(0)) }
 
-// NewExecutorWith returns an executor that follows c and is open. It panics if a
-// number is negative.
-func NewExecutorWith(c ExecutorConfig) *Executor {
-	if c.Slots < 0 {
-		panic("lockbased: negative number of slots")
-	}
-	x := &Executor{slots: c.Slots}
-	if x.slots == 0 {
-		x.slots = 4 * runtime.GOMAXPROCS(0)
-	}
-	return x
-}
+func newExecutor(slots int) *Executor { return &Executor{slots: slots} }
 
 // Start implements [task.Executor].
 func (x *Executor) Start(h, _ *task.Handle) error {

@@ -16,7 +16,7 @@ import (
 
 // Not more tasks are in progress than there are slots.
 func TestSlots(t *testing.T) {
-	x := NewExecutorWith(ExecutorConfig{Slots: 3})
+	x := newExecutor(3)
 	var now, most atomic.Int32
 	var all []*task.Handle
 	gate := make(chan struct{})
@@ -49,7 +49,7 @@ func TestSlots(t *testing.T) {
 // A task that waits has no slot, and one that does not wait any more has one.
 func TestWaitLendsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x := newExecutor(1)
 		x.watching = true // no timer
 		gate := make(chan struct{})
 		blocked := task.Start(x, func(context.Context) error { <-gate; return nil })
@@ -83,7 +83,7 @@ func TestWaitLendsSlot(t *testing.T) {
 // A task whose context ends while it waits needs a slot to go on.
 func TestGiveUpNeedsSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x := newExecutor(1)
 		x.watching = true // no timer
 		gates := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
 		var handles [2]*task.Handle
@@ -123,7 +123,7 @@ func TestSlotForAWaitThatEnds(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := NewExecutorWith(ExecutorConfig{Slots: 1})
+				x := newExecutor(1)
 				gate := make(chan struct{})
 				var inner *task.Handle
 				var giveUp func()
@@ -152,7 +152,7 @@ func TestSlotForAWaitThatEnds(t *testing.T) {
 // Tasks that block in other ways than by waiting for a task do not stop the others.
 func TestBlockedTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x := newExecutor(2)
 		gate := make(chan struct{})
 		var all []*task.Handle
 		for range 100 {
@@ -177,7 +177,7 @@ func TestBlockedTasks(t *testing.T) {
 
 // Tasks that lend their slot to what they wait for do not keep it to themselves.
 func TestPatience(t *testing.T) {
-	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x := newExecutor(1)
 	x.watching = true // no timer
 	var begun atomic.Bool
 	rounds := 0
@@ -200,7 +200,7 @@ func TestPatience(t *testing.T) {
 
 // Nor do tasks that each wait for the next, nor many whose wait ends at once.
 func TestPatienceOfChains(t *testing.T) {
-	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x := newExecutor(1)
 	x.watching = true // no timer
 	var begun atomic.Bool
 	var descend func(ctx context.Context, depth int) (int, error)
@@ -220,7 +220,7 @@ func TestPatienceOfChains(t *testing.T) {
 
 func TestPatienceOfCrowds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x := newExecutor(2)
 		x.watching = true // no timer
 		gate, never := make(chan struct{}), make(chan struct{})
 		slow := task.Start(x, func(context.Context) error { <-gate; return nil })
@@ -250,7 +250,7 @@ func TestPatienceOfCrowds(t *testing.T) {
 // The first task that is waited for runs before those that came earlier: a tree is
 // not half done in all its levels.
 func TestAwaitedFirst(t *testing.T) {
-	x := NewExecutorWith(ExecutorConfig{Slots: 1})
+	x := newExecutor(1)
 	x.watching = true // no timer
 	most := 0
 	var grow func(ctx context.Context, depth int) (int, error)
@@ -279,7 +279,7 @@ func TestAwaitedFirst(t *testing.T) {
 // Slots are not lost to tasks that call Goexit, or whose context others use.
 func TestSlotsAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x := newExecutor(2)
 		gate := make(chan struct{})
 		blocked := task.Start(x, func(context.Context) error { <-gate; return nil })
 		var all []*task.Handle
@@ -315,7 +315,7 @@ func TestSlotsAreKept(t *testing.T) {
 // on.
 func TestSlotForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := NewExecutorWith(ExecutorConfig{Slots: 2})
+		x := newExecutor(2)
 		x.watching = true // no timer
 		var gates [3]chan struct{}
 		for i := range gates {
@@ -355,7 +355,7 @@ func TestSlotForNobody(t *testing.T) {
 // place in the line.
 func TestLine(t *testing.T) {
 	for _, cancel := range [][]int{{0}, {1}, {2}, {3}, {0, 1}, {2, 3}, {1, 2}, {3, 2, 1, 0}, {0, 2}, {1, 3, 0}} {
-		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x := newExecutor(1)
 		gate := make(chan struct{})
 		task.Start(x, func(context.Context) error { <-gate; return nil })
 		x.mu.Lock()
@@ -399,15 +399,6 @@ func TestLine(t *testing.T) {
 	}
 }
 
-func TestNegativeSlots(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("NewExecutorWith did not panic")
-		}
-	}()
-	NewExecutorWith(ExecutorConfig{Slots: -1})
-}
-
 func TestExecutorInvariantsAreChecked(t *testing.T) {
 	if !invariants.Enabled {
 		t.Skip("invariants are checked under -race and -tags dynocheck only")
@@ -424,7 +415,7 @@ func TestExecutorInvariantsAreChecked(t *testing.T) {
 			x.taken, x.watching = 1, true
 		},
 	} {
-		x := NewExecutorWith(ExecutorConfig{Slots: 1})
+		x := newExecutor(1)
 		breakIt(x)
 		func() {
 			defer func() {
