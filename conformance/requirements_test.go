@@ -40,10 +40,10 @@ var requirements = []requirement{
 	{id: "X3", says: "Future: memoised, run once, failures re-raised to every waiter", lives: "task"},
 	{id: "X4", says: "a panic or error is one task error", lives: "task/errors.go", tests: "task.TestErrors", gap: "a future that was cancelled has a *task.Error whose cause is context.Canceled, as one that failed has its own: cancellation is an error of the future, as in the document"},
 	{id: "X5", says: "yield and am-I-cancelled, an error outside a task", lives: "task/handle.go", tests: "task.TestContext"},
-	{id: "X6", says: "the serial executor: FIFO, yield, flush's budget, inline waits, named cycles, A1B2", lives: "impls/serial", tests: "impls/serial.TestGoldenTraces impls/serial.TestFlushBudget impls/serial.TestInline impls/serial.TestCycle impls/serial.TestDeepJoins", gap: "no public Drive(handle): Value of a handle is that, in a task and outside, and takes a context as well; Flush in a task takes no step, for what it ran would stand on the task's own stack and could wait for it"},
+	{id: "X6", says: "the serial executor: FIFO, yield, flush's budget, inline waits, named cycles, A1B2", lives: "impls/serial", tests: "impls/serial.TestGoldenTraces impls/serial.TestModel", gap: "no public Drive(handle): Value of a handle is that, in a task and outside, and takes a context as well; Flush in a task takes no step, for what it ran would stand on the task's own stack and could wait for it"},
 	{id: "X7", says: "goroutine executors: yield is a hint, flush a no-op, forward progress", lives: "docs/semantics-tasks.md", tests: "impls/workstealing.TestForwardProgress"},
 	{id: "X8", says: "every executor passes the same suite", lives: "conformance", tests: "impls/lockbased.TestConformance impls/actorloop.TestConformance impls/channel.TestConformance impls/workstealing.TestConformance impls/serial.TestConformance"},
-	{id: "X9", says: "seeded orders, random and PCT; a seed replays", lives: "impls/serial conformance/EXPLORATION.md", tests: "impls/serial.TestPCT impls/serial.TestReplay impls/serial.TestSeeds"},
+	{id: "X9", says: "seeded orders, random and PCT; a seed replays", lives: "impls/serial conformance/EXPLORATION.md", tests: "impls/serial.TestPCT impls/serial.TestReplay impls/serial.TestSeedsExplore"},
 
 	{id: "V1", says: "hooks; private state; one message at a time", lives: "actor/actor.go"},
 	{id: "V2", says: "mailboxes: unbounded, bounded, by priority", lives: "actor/mailbox"},

@@ -36,7 +36,7 @@ func orders(all int) int {
 
 // First in, first out with the scheduling points of the other orders keeps the
 // contract of executors as well. (Some clauses rely on that order, so that the
-// others are left to TestModel and TestStorm.)
+// others are left to TestModel.)
 func TestConformanceFine(t *testing.T) {
 	conformtest.Run(t, dyno.Impl{
 		Name: serial.Impl.Name, Idea: serial.Impl.Idea, Promises: serial.Impl.Promises,

@@ -17,7 +17,7 @@ import (
 // and returns what it did.
 func playTasks(s serial.Schedule) string {
 	x := serial.NewExecutorWith(serial.ExecutorConfig{Schedule: s})
-	var out script
+	var out strings.Builder
 	var fs []*task.Future[int]
 	for i := range 4 {
 		fs = append(fs, task.Go(x, func(ctx context.Context) (int, error) {
@@ -52,7 +52,7 @@ func playTasks(s serial.Schedule) string {
 
 // playGroup runs the tasks of a group.
 func playGroup(s serial.Schedule) string {
-	var out script
+	var out strings.Builder
 	g := serial.NewGroupWith[int](serial.Config{Schedule: s}, context.Background())
 	for i := range 4 {
 		_ = g.Go(func(context.Context) (int, error) {
@@ -74,7 +74,7 @@ func playGroup(s serial.Schedule) string {
 
 // playActors runs a guardian that spawns three actors, who tell each other.
 func playActors(t *testing.T, s serial.Schedule) string {
-	var out script
+	var out strings.Builder
 	d := serial.NewDispatcherWith(serial.DispatcherConfig{Schedule: s})
 	system := newSystem(t, d, func(ctx *actor.Context, _ any) error {
 		var refs [3]actor.Ref

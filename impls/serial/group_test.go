@@ -3,8 +3,6 @@ package serial_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,81 +10,6 @@ import (
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/serial"
 )
-
-// order returns the order in which the tasks 0 to n-1 run in g.
-func order(t *testing.T, g *serial.Group[int], n int) []int {
-	t.Helper()
-	var ran []int
-	for i := range n {
-		if err := g.Go(func(context.Context) (int, error) {
-			ran = append(ran, i) // one at a time: no lock
-			return i, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	g.Close()
-	var seen []int
-	for r := range group.Results[int](t.Context(), g) {
-		seen = append(seen, r.Value)
-	}
-	if !slices.Equal(ran, seen) {
-		t.Fatalf("ran %v, results %v", ran, seen)
-	}
-	return ran
-}
-
-func TestOrderOfSubmission(t *testing.T) {
-	got := order(t, serial.NewGroup[int](t.Context()), 100)
-	if !slices.IsSorted(got) {
-		t.Errorf("ran %v, want the order of submission", got)
-	}
-}
-
-// The orders are literal: a seed in a bug report must mean the same schedule on
-// every machine and in every later version.
-func TestSeededOrder(t *testing.T) {
-	for seed, want := range map[uint64][]int{
-		0: {2, 5, 3, 4, 7, 0, 6, 1},
-		1: {3, 0, 6, 1, 2, 5, 4, 7},
-	} {
-		c := serial.Config{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}}
-		for range 3 {
-			if got := order(t, serial.NewGroupWith[int](c, t.Context()), 8); !slices.Equal(got, want) {
-				t.Errorf("seed %d ran %v, want %v", seed, got, want)
-			}
-		}
-	}
-}
-
-func TestEveryOrderIsPossible(t *testing.T) {
-	seen := map[string]bool{}
-	for seed := range uint64(200) {
-		c := serial.Config{Schedule: serial.Schedule{Order: serial.Seeded, Seed: seed}}
-		seen[fmt.Sprint(order(t, serial.NewGroupWith[int](c, t.Context()), 3))] = true
-	}
-	if len(seen) != 6 {
-		t.Errorf("200 seeds gave %d of the 6 orders of three tasks: %v", len(seen), seen)
-	}
-}
-
-func TestTasksRunOnlyOnDemand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := serial.NewGroup[int](t.Context())
-		var ran []int
-		for i := range 3 {
-			_ = g.Go(func(context.Context) (int, error) { ran = append(ran, i); return i, nil })
-		}
-		g.Close()
-		for i, want := range [][]int{nil, {0}, {0, 1}} {
-			synctest.Wait()
-			if !slices.Equal(ran, want) {
-				t.Errorf("after %d calls of Next, ran %v, want %v", i, ran, want)
-			}
-			_, _, _ = g.Next(t.Context())
-		}
-	})
-}
 
 // A task that waits for one behind it is reported, by Next and by Wait, and the
 // group goes on when it ends after all.
