@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/dynolab/dyno/group"
 )
 
 // Where a goroutine's stack is dear, the next start takes the one that rests, and the end of
@@ -101,31 +99,6 @@ func TestDemand(t *testing.T) {
 		if got := demand(tt.turn, tt.active, tt.loops, tt.joins, tt.procs); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
-	}
-}
-
-// Groups of different types share the workers of a pool, and a worker goes from
-// one's tasks to the other's.
-func TestGroupsShareAPool(t *testing.T) {
-	p := newPool()
-	ints := NewGroupOn[int](p, t.Context())
-	texts := NewGroupOn[string](p, t.Context())
-	const n = 1000
-	for i := range n {
-		_ = ints.Go(func(context.Context) (int, error) { return i, nil })
-		_ = texts.Go(func(context.Context) (string, error) { return "x", nil })
-	}
-	ints.Close()
-	texts.Close()
-	sum, length := 0, 0
-	for r := range group.Results[int](t.Context(), ints) {
-		sum += r.Value
-	}
-	for r := range group.Results[string](t.Context(), texts) {
-		length += len(r.Value)
-	}
-	if sum != n*(n-1)/2 || length != n {
-		t.Errorf("sum %d, length %d", sum, length)
 	}
 }
 
