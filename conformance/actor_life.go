@@ -223,28 +223,6 @@ var shutdownClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/shutdown-waiting-letters", Rule: "FR-009", Needs: overlapEager,
-		Why: "what waits anywhere when the system is shut down becomes a dead letter",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			older := w.Spawn(actortest.Scripted())
-			r, g := w.hold(actor.Props{New: hearing(d)})
-			younger := w.Spawn(actortest.Scripted())
-			w.tell(r, 1, 2, 3)
-			c := start(w.e, "Shutdown", func() error { return w.Shutdown(context.Background()) })
-			c.blocks("an actor has not stopped")
-			// In whichever order the guardian tells its children, when both of
-			// these have stopped r has been told, too.
-			w.Gone(older, younger)
-			w.tell(r, 4) // it is in a turn and has not heard of it
-			g.open()
-			w.undelivered(r, actor.ErrStopped, 1, 2, 3, 4)
-			w.e.same("what Shutdown returned", finished(w, c), nil)
-			w.done(nil)
-			w.wantLog(d)
-		}),
-	},
-	{
 		Name: "actor/shutdown-limit", Rule: "V7", Needs: overlapEager,
 		Why: "Shutdown returns when its context ends, and says who has not stopped; they go on stopping, and a second call sees it",
 		Check: actors(func(w *world) {

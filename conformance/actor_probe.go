@@ -30,68 +30,53 @@ func Core() []Clause { return core(true) }
 // core returns those of the clauses about actors that only the core can break, or the
 // others.
 func core(is bool) (all []Clause) {
-	for _, part := range [...]iter.Seq[*Clause]{
-		each(true, actorLife, scenario.Life, true), each(true, actorFail, scenario.Failures, true),
-		each(true, actorTurn, scenario.Turns, false), each(true, actorService, scenario.Services, true),
-	} {
-		for c := range part {
-			if c.Core == is {
-				all = append(all, *c)
-			}
+	for c := range everyActorClause {
+		if c.Core == is {
+			all = append(all, *c)
 		}
 	}
 	return all
 }
 
-// The four parts have about as much code each: a board that has no room for all
-// checks runs them one part at a time.
+// ActorClauses returns the clauses of package actor as [Clauses] does: none for an
+// implementation without actors.
+func ActorClauses(impl dyno.Impl) iter.Seq[*Clause] {
+	if impl.NewDispatcher == nil {
+		return func(func(*Clause) bool) {}
+	}
+	return everyActorClause
+}
 
-func actorLife() [][]Clause {
+// everyActorClause yields those that are written in Go, and then those that are scripts.
+func everyActorClause(yield func(*Clause) bool) {
+	for c := range each(actorParts()) {
+		if !yield(c) {
+			return
+		}
+	}
+	for _, told := range [...]struct {
+		lists [][]scenario.Scenario
+		core  bool
+	}{{scenario.Core(), true}, {scenario.Turns(), false}} {
+		for _, list := range told.lists {
+			for i := range list {
+				if !yield(scenarioClause(&list[i], told.core)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func actorParts() [][]Clause {
 	return [][]Clause{
 		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
 		messageClauses, sendErrorClauses, stopClauses, shutdownClauses,
-	}
-}
-
-func actorFail() [][]Clause {
-	return [][]Clause{failureClauses, superviseClauses, restartClauses, middlewareClauses, watchClauses}
-}
-
-func actorTurn() [][]Clause {
-	return [][]Clause{
+		failureClauses, superviseClauses, restartClauses, watchClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses, suspendClauses,
+		letterClauses, eventClauses, askClauses, timerClauses, wrapClauses,
 	}
-}
-
-func actorService() [][]Clause {
-	return [][]Clause{letterClauses, eventClauses, askClauses, timerClauses, wrapClauses}
-}
-
-// ActorLifeClauses returns those clauses of package actor that are about an actor's
-// life and its messages: spawning, names, references, hooks, behaviours, stopping,
-// shutting down. It returns them as [Clauses] does: none for an implementation without
-// actors.
-func ActorLifeClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorLife, scenario.Life, true)
-}
-
-// ActorFailClauses are those about failures: supervision, restarts, middleware,
-// watching.
-func ActorFailClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorFail, scenario.Failures, true)
-}
-
-// ActorTurnClauses are those about turns and mailboxes: who runs when, what blocks
-// whom, bounds and priorities, suspending.
-func ActorTurnClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorTurn, scenario.Turns, false)
-}
-
-// ActorServiceClauses are those about what a system offers besides: dead letters,
-// events, asking, timers, wrapped messages.
-func ActorServiceClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewDispatcher != nil, actorService, scenario.Services, true)
 }
 
 // The vocabulary in which checks of actors are written, on top of that for

@@ -63,9 +63,6 @@ var restartClauses = []Clause{
 	},
 }
 
-// FR-010, FR-026: what stands before an actor.
-var middlewareClauses = []Clause{}
-
 // invoker is an actor.Invoker that is only a function.
 type invoker func(ctx *actor.Context, a actor.Actor, msg any) error
 

@@ -14,35 +14,6 @@ import (
 // moves it, so that it is known what is due.
 var suspendClauses = []Clause{
 	{
-		Name: "actor/suspend-outside", Rule: "S3",
-		Why: "another may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{New: hearing(d)})
-			other := w.Spawn(actortest.Scripted())
-			w.suspend(r, actor.Suspension{})
-			w.tell(r, 1)
-			w.wantLog(d)
-			w.Resume(r)
-			w.wantLog(d, "1")
-			w.In(r, func(ctx *actor.Context) {
-				w.tells(ctx, r, 2)
-				w.Suspend(r, actor.Suspension{})
-			})
-			w.wantLog(d, "1")
-			w.Resume(r)
-			w.wantLog(d, "1", "2")
-			w.In(other, func(ctx *actor.Context) { ctx.System().Suspend(r, actor.Suspension{}) })
-			w.suspends(2 + 1)
-			w.tell(r, 3)
-			w.wantLog(d, "1", "2")
-			w.In(other, func(ctx *actor.Context) { ctx.Resume(r) })
-			w.wantLog(d, "1", "2", "3")
-			w.Suspend(actor.Ref{}, actor.Suspension{}) // no actor
-			w.Resume(actor.Ref{})
-		}),
-	},
-	{
 		Name: "actor/suspend-capacity", Rule: "S2",
 		Why: "who waits for room in a full mailbox goes on when there is some, in the order of coming, and every message arrives",
 		Check: actors(func(w *world) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno"
-	"github.com/dynolab/dyno/actor/scenario"
 )
 
 // Kind says of a clause who must keep it and how it finds out.
@@ -218,15 +217,10 @@ func (e *Env) rounds() int { return max(1, e.Rounds) }
 // would take more memory than there is. They must not be changed.
 //
 // Who has not even the room for all checks asks for some of them: by [GroupClauses],
-// [TaskClauses], and for actors by [ActorLifeClauses], [ActorFailClauses],
-// [ActorTurnClauses] and [ActorServiceClauses]. A linker leaves out what is not asked for.
+// [ActorClauses] and [TaskClauses]. A linker leaves out what is not asked for.
 func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
 	return func(yield func(*Clause) bool) {
-		for _, clauses := range [...]func(dyno.Impl) iter.Seq[*Clause]{
-			GroupClauses,
-			ActorLifeClauses, ActorFailClauses, ActorTurnClauses, ActorServiceClauses,
-			TaskClauses,
-		} {
+		for _, clauses := range [...]func(dyno.Impl) iter.Seq[*Clause]{GroupClauses, ActorClauses, TaskClauses} {
 			for c := range clauses(impl) {
 				if !yield(c) {
 					return
@@ -236,26 +230,12 @@ func Clauses(impl dyno.Impl) iter.Seq[*Clause] {
 	}
 }
 
-// each returns the clauses of some lists, and those that are told as scenarios, which are the
-// core's or not, or none if the implementation does not have the contract.
-func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Scenario, core bool) iter.Seq[*Clause] {
+// each returns the clauses of some lists.
+func each(lists [][]Clause) iter.Seq[*Clause] {
 	return func(yield func(*Clause) bool) {
-		if !there {
-			return
-		}
-		for _, list := range lists() {
+		for _, list := range lists {
 			for i := range list {
 				if !yield(&list[i]) {
-					return
-				}
-			}
-		}
-		if scenarios == nil {
-			return
-		}
-		for _, list := range scenarios() {
-			for i := range list {
-				if !yield(scenarioClause(&list[i], core)) {
 					return
 				}
 			}
@@ -266,7 +246,10 @@ func each(there bool, lists func() [][]Clause, scenarios func() [][]scenario.Sce
 // GroupClauses returns the clauses of package group as [Clauses] does: none for an
 // implementation without groups.
 func GroupClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewGroup != nil, groupParts, nil, false)
+	if impl.NewGroup == nil {
+		return func(func(*Clause) bool) {}
+	}
+	return each(groupParts())
 }
 
 // Group returns the clauses of package group, in the order of the rules.

@@ -133,21 +133,27 @@ func playFrom(e *Env, script []scriptLine, c choice) {
 			next.values = append(slices.Clip(c.values), value)
 			rest := make([]scriptLine, len(script)-1)
 			for i, l := range script[1:] {
-				rest[i] = scriptLine{l.text, slices.Clone(l.words)}
-				for j, w := range l.words {
-					switch w {
-					case "$" + head[1]:
-						rest[i].words[j] = value
-					case "$" + head[1] + ":":
-						rest[i].words[j] = value + ":"
-					}
-				}
+				rest[i] = scriptLine{l.text, substitute(l.words, "$"+head[1], value)}
 			}
 			playFrom(e, rest, next)
 		}
 	default:
 		e.fail("a script offers nothing: ", script[0].text)
 	}
+}
+
+// substitute returns words with a value in the place of a variable, once in each word.
+func substitute(words []string, variable, value string) []string {
+	all := slices.Clone(words)
+	for i, w := range all {
+		for at := 0; at+len(variable) <= len(w); at++ {
+			if end := at + len(variable); w[at:end] == variable {
+				all[i] = w[:at] + value + w[end:]
+				break
+			}
+		}
+	}
+	return all
 }
 
 // choice is one of the combinations that the "for" lines of a script offer.
@@ -302,6 +308,11 @@ func (p *performance) step(words []string) {
 	case "repeat": // NUMBER NAME: …; steps from outside
 		for range number(args[0]) {
 			p.steps(args[1:])
+		}
+	case "each": // WORD … do STEP; …, with the word in the place of $
+		do := slices.Index(args, "do")
+		for _, word := range args[:do] {
+			p.steps(substitute(args[do+1:], "$", word))
 		}
 	case "queue": // NAME: …, which does not wait
 		p.order(args[0][:len(args[0])-1], args[1:])
@@ -659,21 +670,23 @@ func (p *performance) refuses(to actor.Ref, word string, reason error) {
 	})
 }
 
-// suspend suspends an actor: [WHO] [for TIME] [room WHO].
+// suspend suspends an actor: [WHO] [for TIME] [room WHO] [by outside].
 func (p *performance) suspend(t *turn, args []string) {
-	who, s := p.who(t, args[0]), actor.Suspension{Reason: scriptReason}
+	who, s, outside := p.who(t, args[0]), actor.Suspension{Reason: scriptReason}, false
 	for args = args[1:]; len(args) > 1; args = args[2:] {
 		switch args[0] {
 		case "for":
 			s.After = duration(args[1])
 		case "room":
 			s.Capacity = p.ref(args[1])
+		case "by":
+			outside = args[1] == "outside"
 		default:
 			p.e.fail("there is no way to suspend an actor called ", args[0])
 		}
 	}
 	switch {
-	case t.ctx != nil && who == t.ctx.Self():
+	case t.ctx != nil && who == t.ctx.Self() && !outside:
 		t.ctx.Suspend(s)
 	case t.ctx == nil && t.msg == nil && !who.IsZero():
 		p.w.suspend(who, s) // and waits until it is

@@ -70,6 +70,10 @@ func (p *performance) waits(verb string, args []string) bool {
 			}
 			return "sent"
 		}).blocks("the mailbox is full")
+	case "shutting": // NAME: Shutdown
+		p.begin(args[0], "Shutdown", func(ctx context.Context) string {
+			return p.outcome("over", w.Shutdown(ctx))
+		}).blocks("an actor has not stopped")
 	case "blocked": // still
 		for _, name := range args {
 			p.calls[name].blocks("nothing has come")

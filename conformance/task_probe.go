@@ -26,7 +26,10 @@ func taskParts() [][]Clause {
 // TaskClauses returns the clauses of package task as [Clauses] does: none for an
 // implementation without an executor.
 func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
-	return each(impl.NewExecutor != nil, taskParts, nil, false)
+	if impl.NewExecutor == nil {
+		return func(func(*Clause) bool) {}
+	}
+	return each(taskParts())
 }
 
 // The vocabulary in which checks of tasks are written, on top of that for groups.

@@ -336,11 +336,11 @@ func main() {
 
 // TestMainFileOfParts: parts whose packages may have one name are told apart.
 func TestMainFileOfParts(t *testing.T) {
-	got := mainFile(Board{Name: "pico", Kind: kindTinyGo}, "serial", []string{"conform/group", "conform/actor/life"})
+	got := mainFile(Board{Name: "pico", Kind: kindTinyGo}, "serial", []string{"conform/group", "conform/actor"})
 	for _, want := range []string{
 		"\tconform_group \"github.com/dynolab/dyno/hw/firmware/conform/group\"\n",
-		"\tconform_actor_life \"github.com/dynolab/dyno/hw/firmware/conform/actor/life\"\n",
-		", conform_group.Cases(impl.Impl), conform_actor_life.Cases(impl.Impl))",
+		"\tconform_actor \"github.com/dynolab/dyno/hw/firmware/conform/actor\"\n",
+		", conform_group.Cases(impl.Impl), conform_actor.Cases(impl.Impl))",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it lacks %q:\n%s", want, got)
@@ -350,8 +350,7 @@ func TestMainFileOfParts(t *testing.T) {
 
 // TestSelectParts: a name is a part's, or that of a folder of parts; and back.
 func TestSelectParts(t *testing.T) {
-	actors := []string{"conform/actor/life", "conform/actor/fail", "conform/actor/turn", "conform/actor/service"}
-	clauses := append([]string{"conform/group", "conform/task"}, actors...)
+	clauses := []string{"conform/group", "conform/task", "conform/actor"}
 	for _, tt := range []struct {
 		names, want []string
 		called      string
@@ -359,10 +358,8 @@ func TestSelectParts(t *testing.T) {
 		{nil, append([]string{"bench"}, clauses...), "bench and conform"},
 		{[]string{"bench"}, []string{"bench"}, "bench"},
 		{[]string{"conform"}, clauses, "conform"},
-		{[]string{"conform/actor"}, actors, "conform/actor"},
-		{[]string{"conform/actor", "conform/group"}, append([]string{"conform/group"}, actors...), "conform/group and conform/actor"},
+		{[]string{"conform/actor", "conform/group"}, []string{"conform/group", "conform/actor"}, "conform/group and conform/actor"},
 		{[]string{"conform/task", "bench", "conform/task"}, []string{"bench", "conform/task"}, "bench and conform/task"},
-		{[]string{"conform/actor/fail", "conform/actor/life"}, actors[:2], "conform/actor/life and conform/actor/fail"},
 	} {
 		got, err := SelectParts(tt.names)
 		if err != nil || !slices.Equal(got, tt.want) {
@@ -374,7 +371,7 @@ func TestSelectParts(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"brench": `no part "brench" of the firmware; did you mean "bench"?`,
-		"x":      `no part "x" of the firmware; the parts are conform, conform/actor, bench, `,
+		"x":      `no part "x" of the firmware; the parts are conform, bench, `,
 		"conf":   `did you mean "conform"`,
 		"":       `the parts are`,
 	} {

@@ -73,11 +73,7 @@ func (c Checkout) Implementations() ([]string, error) {
 // Parts are what an image can be made of, besides the firmware's core: the packages
 // of these names in hw/firmware.
 func Parts() []string {
-	return []string{
-		"bench",
-		"conform/group", "conform/task",
-		"conform/actor/life", "conform/actor/fail", "conform/actor/turn", "conform/actor/service",
-	}
+	return []string{"bench", "conform/group", "conform/task", "conform/actor"}
 }
 
 // SelectParts returns the parts that are meant by some names, in the order of Parts and

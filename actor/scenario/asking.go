@@ -188,22 +188,17 @@ discard zero`,
 		"Wait waits until there is an end; of several who wait one gets it, and the others are told that it has been taken; who has given up before gets nothing", `
 for end in reply discard timeout shutdown
 future f within 1h
-waiting f as w1
-waiting f as w2
-waiting f as w3
-waiting f as w4
+each w1..6 do waiting f as $
 give-up w2
 woken w2 canceled
 [reply] answer f 1
-[reply] one-of w1 w3 w4 1 taken
+[reply] one-of w1 w3..6 1 taken
 [discard] discard f
-[discard] woken w1 taken
-[discard] woken w3 taken
-[discard] woken w4 taken
+[discard] each w1 w3..6 do woken $ taken
 [timeout] time 1h
-[timeout] one-of w1 w3 w4 timeout taken
+[timeout] one-of w1 w3..6 timeout taken
 [shutdown] shutdown
-[shutdown] one-of w1 w3 w4 over taken
+[shutdown] one-of w1 w3..6 over taken
 ended f taken`,
 	},
 	{
@@ -226,14 +221,7 @@ answer a twice late
 reply a 1
 answer a after late
 letters late/nobody/twice late/nobody/after
-future b within 1h
-answer a old late
-pending b
-answer b 2
-answer a old late
-reply b 2
-answer b after late
-letters late/nobody/old late/nobody/old late/nobody/after
+repeat 20 future b within 1h; answer a old late; pending b; answer b 2; answer a old late; reply b 2; answer b after late; letters late/nobody/old late/nobody/old late/nobody/after
 future c within 1h
 answer a old late
 answer b old late

@@ -36,6 +36,7 @@
 //	reached NAME               waits until the actor does the act "hold NAME"
 //	time TIME                  lets everything run, and moves the clock: 10s, 1m+1ns
 //	repeat NUMBER STEP; STEP
+//	each WORD … do STEP; STEP  once with each word in the place of $
 //	shutdown
 //
 // Acts without an actor, such as "tell a 1", are done from outside. An act "hold", like
@@ -72,7 +73,8 @@
 //	ask FUTURE NAME NUMBER [within TIME]        say LEVEL TEXT
 //	fail [HOW]                                  stop NAME
 //	watch NAME …                                unwatch NAME …
-//	suspend NAME [for TIME] [room NAME]         resume NAME
+//	suspend NAME [for TIME] [room NAME] [by outside]
+//	resume NAME
 //	stash [MESSAGE …]                           unstash
 //	become NAME                                 unbecome [nothing]
 //	timer TIME MESSAGE [as NAME]                every TIME MESSAGE [as NAME]
@@ -117,6 +119,7 @@
 //
 //	waiting FUTURE or SUBSCRIPTION [as CALL]    a goroutine in Wait or Next
 //	sending CALL NAME MESSAGE                   a goroutine that sends to a full mailbox
+//	shutting CALL                               a goroutine in Shutdown
 //	blocked CALL …                              still
 //	give-up CALL …                              its context ends
 //	woken CALL RESULT                           it returns

@@ -18,13 +18,13 @@ log`,
 	{
 		"actor/prestart-first", "V1",
 		"messages sent before PreStart has run, by whomever, wait for it", `
-when a1.start: tell self 1; hold a; tell self 3
+when a1.start: tell self 1..10; hold a; tell self 21..30
 spawn a
 reached a
-tell a 2
+tell a 11..20
 log a1.start
 release a
-log a1:1 a1:2 a1:3`,
+log a1:1..30`,
 	},
 	{
 		"actor/prestart-of-many", "V1",

@@ -22,8 +22,7 @@ when a1:1: tell self 2; note handled
 when a1:2: tell self 3; note handled
 when a1:3: tell self 4; note handled
 spawn a quiet
-tell a 1
-log ordered a1:1 handled a1:2 handled a1:3 handled a1:4`,
+repeat 17 tell a 1; log ordered a1:1 handled a1:2 handled a1:3 handled a1:4`,
 	},
 	{
 		"actor/tell-wakes", "V3",
@@ -139,19 +138,9 @@ exact
 [priority] spawn a quiet mailbox priority mailbox block 1
 hold a
 tell a 1
-sending s2 a 2
-sending s3 a 3
-sending s4 a 4
-sending s5 a 5
-sending s6 a 6
-sending s7 a 7
+each 2..7 do sending s$ a $
 release a
-woken s2 sent
-woken s3 sent
-woken s4 sent
-woken s5 sent
-woken s6 sent
-woken s7 sent
+each s2..7 do woken $ sent
 log a1:1..7`,
 	},
 	{

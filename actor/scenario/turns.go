@@ -258,32 +258,59 @@ woken s sent
 log a1:1 a1:2`,
 	},
 	{
+		"actor/suspend-outside", "S3",
+		"another may suspend an actor: an idle one handles nothing more, one in a turn nothing after the message in hand", `
+spawn r quiet
+spawn other quiet
+suspend r
+tell r 1
+log
+resume r
+log r1:1
+r: tell self 2; suspend self by outside
+log
+resume r
+log r1:2
+other: suspend r
+stat suspends 3
+tell r 3
+log
+other: resume r
+log r1:3
+suspend nobody
+resume nobody`,
+	},
+	{
+		"actor/shutdown-waiting-letters", "FR-009",
+		"what waits anywhere when the system is shut down becomes a dead letter", `
+spawn older quiet
+spawn r quiet
+hold r
+spawn younger quiet
+tell r 1 2 3
+shutting s
+gone older younger # whichever is told first, r has been told, too
+tell r 4           # it is in a turn and has not heard of it
+release r
+dead stopped r 1 2 3 4
+woken s over
+over
+log`,
+	},
+	{
 		"actor/suspend-after", "S2",
 		"a suspension for a time ends when that has passed on the system's clock, not before, and the one that is due first goes on first", `
-spawn a quiet
-spawn b quiet
-spawn c quiet
-spawn d quiet
+each a b c d e f g h do spawn $ quiet
+suspend f for 6m
 suspend b for 2m
-suspend d for 4m
+suspend h for 8m
 suspend a for 1m
+suspend e for 5m
+suspend g for 7m
+suspend d for 4m
 suspend c for 3m
-tell a 1
-tell b 1
-tell c 1
-tell d 1
-time 1m-1ns
-log
-time 1ns
-log a1:1
-time 1m-1ns
-log
-time 1ns
-log b1:1
-time 2m-1ns
-log c1:1
-time 1ns
-log d1:1`,
+each a b c d e f g h do tell $ 1
+each a b c d e f g h do time 1m-1ns; log; time 1ns; log $1:1`,
 	},
 	{
 		"actor/suspend-capacity-bound", "S2",

@@ -164,20 +164,7 @@ log who1:other.gone`,
 		"actor/watch-apart", "FR-023",
 		"each of those who watch an actor is told for itself: who unwatches, has stopped, or watches twice takes nothing from the others", `
 spawn r quiet
-spawn a quiet
-spawn b quiet
-spawn c quiet
-spawn d quiet
-spawn e quiet
-spawn f quiet
-spawn g quiet
-a: watch r
-b: watch r
-c: watch r
-d: watch r
-e: watch r
-f: watch r
-g: watch r
+each a b c d e f g do spawn $ quiet; $: watch r
 a: unwatch r
 d: unwatch r
 stop f

@@ -64,7 +64,7 @@ func newImageCommand(name string, c *boardrun.Command, several bool, run func(cm
 		}
 		return nil
 	}
-	_ = cmd.RegisterFlagCompletionFunc("parts", cobra.FixedCompletions(append(hw.Parts(), "conform", "conform/actor"), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("parts", cobra.FixedCompletions(append(hw.Parts(), "conform"), cobra.ShellCompDirectiveNoFileComp))
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		boards, _ := hw.Boards()
 		return boards.Names(), cobra.ShellCompDirectiveNoFileComp

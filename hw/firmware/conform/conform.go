@@ -10,8 +10,8 @@
 // which the board is not, are skipped with that reason; the list says so as well. None
 // is skipped by its name.
 //
-// All clauses together need more flash than small boards have. The packages below this
-// one have some of them each, and an image names those that it has room for.
+// All clauses together need more flash than the smallest boards have. The packages below
+// this one have those of a contract each, and an image names those that it has room for.
 package conform
 
 import (

@@ -12,10 +12,7 @@ import (
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/conform"
-	"github.com/dynolab/dyno/hw/firmware/conform/actor/fail"
-	"github.com/dynolab/dyno/hw/firmware/conform/actor/life"
-	"github.com/dynolab/dyno/hw/firmware/conform/actor/service"
-	"github.com/dynolab/dyno/hw/firmware/conform/actor/turn"
+	"github.com/dynolab/dyno/hw/firmware/conform/actor"
 	groupPart "github.com/dynolab/dyno/hw/firmware/conform/group"
 	"github.com/dynolab/dyno/hw/firmware/conform/task"
 	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
@@ -158,10 +155,7 @@ func TestParts(t *testing.T) {
 		cases  func(dyno.Impl) firmware.Cases
 	}{
 		{"conform/group/", groupPart.Cases},
-		{"conform/actor/", life.Cases},
-		{"conform/actor/", fail.Cases},
-		{"conform/actor/", turn.Cases},
-		{"conform/actor/", service.Cases},
+		{"conform/actor/", actor.Cases},
 		{"conform/task/", task.Cases},
 	} {
 		some := names(part.cases(serial.Impl))
