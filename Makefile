@@ -295,7 +295,7 @@ mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h i
 	$(call say,generated mutants of the actor core and of the implementations)
 	go run ./internal/mutate/mutants -for $(MUTATE)
 	$(call say,bugs planted by hand: the clauses and tests for them fail 40 times of 40)
-	DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '^Test(Mutants|Wrong)' ./conformance/conformtest
+	DYNO_NIGHTLY=1 DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '^Test(Mutants|Wrong)' ./conformance/conformtest
 
 .PHONY: cover
 cover: ## coverage of actor/, group/, task/ and every implementation by its own tests, and what is not covered
