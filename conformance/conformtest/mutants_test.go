@@ -3,7 +3,6 @@ package conformtest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/format"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/conformance"
+	"github.com/dynolab/dyno/internal/mutate"
 )
 
 // Wrong implementations, in wrong_test.go, show that the suite finds what an
@@ -90,7 +90,7 @@ func TestMutantsApply(t *testing.T) {
 			}
 		}
 	}
-	if _, err := overlay(moduleRoot(t), t.TempDir()); err != nil {
+	if _, err := overlayOfMutants(moduleRoot(t), t.TempDir()); err != nil {
 		t.Error(err)
 	}
 }
@@ -105,7 +105,10 @@ func TestMutants(t *testing.T) {
 	set, _ := testSettings(t)
 	t.Logf("random choices start from DYNO_SEED=%d", set.seed)
 	b := &mutantBench{root: moduleRoot(t), dir: t.TempDir(), set: set, runs: runs, built: map[mutantProgram]func() error{}}
-	b.overlay(t)
+	var err error
+	if b.overlay, err = overlayOfMutants(b.root, b.dir); err != nil {
+		t.Fatal(err)
+	}
 
 	t.Run("none", func(t *testing.T) {
 		seen := map[mutantCheck]bool{}
@@ -158,6 +161,23 @@ func (m *mutant) source(root string) ([]byte, error) {
 	return changed, nil
 }
 
+// overlayOfMutants writes the sources with all mutants into dir. A mutant's number is its place
+// in the table, from 1.
+func overlayOfMutants(root, dir string) (path string, err error) {
+	changed := map[string]map[int][]byte{}
+	for i, m := range mutants {
+		text, err := m.source(root)
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", m.name, err)
+		}
+		if changed[m.path()] == nil {
+			changed[m.path()] = map[int][]byte{}
+		}
+		changed[m.path()][i+1] = text
+	}
+	return mutate.Overlay(root, dir, changed)
+}
+
 // mutantProgram is the tests of a package of the module.
 type mutantProgram struct {
 	pkg  string
@@ -190,30 +210,15 @@ func (m *mutant) checks() (all []mutantCheck) {
 
 // mutantBench is where mutants are built and run.
 type mutantBench struct {
-	root string // of the module
-	dir  string // for what is built; removed in the end
-	set  settings
-	runs int // of each clause and test
+	root    string // of the module
+	dir     string // for what is built; removed in the end
+	overlay string // the file that says what is built
+	set     settings
+	runs    int // of each clause and test
 
 	mu    sync.Mutex // guards what follows
 	built map[mutantProgram]func() error
 	lines []string
-}
-
-// overlay makes the sources with all mutants.
-func (b *mutantBench) overlay(t *testing.T) {
-	t.Helper()
-	replace, err := overlay(b.root, b.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.dir, "overlay.json"), list, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // of returns where the program is, which is built when it is first asked for.
@@ -224,7 +229,7 @@ func (b *mutantBench) of(t *testing.T, p mutantProgram) string {
 	build := b.built[p]
 	if build == nil {
 		build = sync.OnceValue(func() error {
-			args := []string{"test", "-c", "-ldflags", "-s -w", "-overlay", filepath.Join(b.dir, "overlay.json"), "-o", path}
+			args := []string{"test", "-c", "-ldflags", "-s -w", "-overlay", b.overlay, "-o", path}
 			if p.race {
 				args = append(args, "-race")
 			}
@@ -290,7 +295,7 @@ func (b *mutantBench) once(t *testing.T, program string, check mutantCheck, numb
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "-test.count=1", "-test.v", "-test.run="+exactly(check.test))
 	cmd.Dir = filepath.Join(b.root, check.program.pkg)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed), fmt.Sprintf("%s=%d", wovenEnv, number))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed), fmt.Sprintf("%s=%d", mutate.NumberEnv, number))
 	text, err := cmd.CombinedOutput()
 	out = string(text)
 	passed := strings.Contains(out, "--- PASS: "+check.test+" ")

@@ -25,8 +25,9 @@ type Mutant struct {
 	Package  string // its path relative to the module
 	Operator string
 
-	file       int // index in Package.files
-	start, end int // what is replaced, in bytes of the file
+	body       bool // it is in a function
+	file       int  // index in Package.files
+	start, end int  // what is replaced, in bytes of the file
 	text       string
 }
 
@@ -58,7 +59,7 @@ func (w *walker) add(operator string, start, end int, text, shown string) {
 	if n := w.seen[id]; n > 1 {
 		id += fmt.Sprintf(" #%d", n)
 	}
-	w.found = append(w.found, Mutant{ID: id, Package: w.p.Path, Operator: operator, file: w.file, start: start, end: end, text: text})
+	w.found = append(w.found, Mutant{ID: id, Package: w.p.Path, Operator: operator, body: w.body, file: w.file, start: start, end: end, text: text})
 }
 
 // short returns a text in one line of bounded length. What it leaves out of two texts may be

@@ -90,7 +90,11 @@ func plantedBench(t *testing.T, limit time.Duration) (*Bench, []*Package, []Muta
 		Plan: func(string) []Program { return []Program{{Package: "."}} },
 	}
 	b.SetLimit(Program{Package: "."}, limit)
-	return b, pkgs, Order(pkgs[0].Mutants(), 7)
+	order := Order(pkgs[0].Mutants(), 7)
+	if err := b.Weave(t.Context(), map[string]*Package{".": pkgs[0]}, order); err != nil {
+		t.Fatal(err)
+	}
+	return b, pkgs, order
 }
 
 // TestPlanted tries the mutants of a package of which it is known what becomes of each. It
@@ -105,7 +109,7 @@ func TestPlanted(t *testing.T) {
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
 		said := &saying{after: 4, call: interrupt}
-		if err := b.TryAll(ctx, said, pkgs, order, file, Bounds{}); err != nil {
+		if err := b.TryAll(ctx, said, pkgs, order, file, Bounds{Batch: 3}); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(file.Results); n < 4 || n == len(fates) {

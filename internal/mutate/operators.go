@@ -18,6 +18,7 @@ type walker struct {
 	p        *Package
 	file     int
 	function string // the declaration it is in
+	body     bool   // which is a function
 	results  *ast.FieldList
 	seen     map[string]int
 	found    []Mutant
@@ -46,7 +47,7 @@ func (w *walker) decl(d ast.Decl) {
 		if d.Body == nil {
 			return
 		}
-		w.function, w.results = d.Name.Name, d.Type.Results
+		w.function, w.results, w.body = d.Name.Name, d.Type.Results, true
 		if d.Recv != nil {
 			w.function = fmt.Sprintf("(%s).%s", receiver(d.Recv.List[0].Type), d.Name.Name)
 		}
@@ -54,7 +55,7 @@ func (w *walker) decl(d ast.Decl) {
 	case *ast.GenDecl:
 		for _, spec := range d.Specs {
 			if v, ok := spec.(*ast.ValueSpec); ok {
-				w.function, w.results = d.Tok.String()+" "+v.Names[0].Name, nil
+				w.function, w.results, w.body = d.Tok.String()+" "+v.Names[0].Name, nil, false
 				w.walk(v)
 			}
 		}

@@ -2,7 +2,6 @@ package mutate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -50,6 +49,7 @@ type Bench struct {
 
 	mu     sync.Mutex // guards limits, and is held while one is found out
 	limits map[Program]time.Duration
+	woven  *woven // set by Weave
 
 	// NoteLimit is called with what a program may take, when that has been found out.
 	NoteLimit func(Program, time.Duration) error
@@ -84,17 +84,12 @@ func (b *Bench) limit(ctx context.Context, p Program) (time.Duration, error) {
 	if limit := b.limits[p]; limit > 0 {
 		return limit, nil
 	}
-	folder, err := os.MkdirTemp(b.Dir, "unchanged-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(folder)
-	binary, err := b.build(ctx, folder, p, "")
+	binary, err := b.woven.program(ctx, b, p)
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
-	verdict, by := b.run(ctx, binary, p, 0)
+	verdict, by := b.run(ctx, binary, p, 0, 0)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -109,32 +104,28 @@ func (b *Bench) limit(ctx context.Context, p Program) (time.Duration, error) {
 	return limit, b.NoteLimit(p, limit)
 }
 
-// Try builds a mutant and runs it until something fails. An error is one of the machine or
-// of ctx, and says nothing of the mutant. One whose change does not compile is [Invalid].
+// Try runs a mutant until something fails; it builds what [Bench.Weave] has not. An error is
+// one of the machine or of ctx, and says nothing of the mutant. One whose change does not
+// compile is [Invalid].
 func (b *Bench) Try(ctx context.Context, pkg *Package, m Mutant) (r Result, err error) {
 	began := time.Now()
 	r = Result{ID: m.ID, Verdict: Survived}
 	defer func() { r.Took = time.Since(began) }()
-	name, src, err := pkg.Source(m)
-	if err != nil {
+	if b.woven.invalid[m.ID] {
 		r.Verdict = Invalid
 		return r, nil
 	}
-	folder, err := os.MkdirTemp(b.Dir, "mutant-")
+	program, done, err := b.programs(pkg, m)
 	if err != nil {
 		return r, err
 	}
-	defer os.RemoveAll(folder)
-	overlay, err := writeOverlay(folder, name, src)
-	if err != nil {
-		return r, err
-	}
+	defer done()
 	for _, p := range b.Plan(m.Package) {
 		limit, err := b.limit(ctx, p)
 		if err != nil {
 			return r, err
 		}
-		binary, err := b.build(ctx, folder, p, overlay)
+		binary, err := program(ctx, p)
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
 			r.Verdict = Invalid
 			return r, nil
@@ -142,7 +133,7 @@ func (b *Bench) Try(ctx context.Context, pkg *Package, m Mutant) (r Result, err 
 		if err != nil {
 			return r, err
 		}
-		verdict, by := b.run(ctx, binary, p, limit)
+		verdict, by := b.run(ctx, binary, p, limit, b.woven.numbers[m.ID])
 		if ctx.Err() != nil {
 			return r, context.Cause(ctx)
 		}
@@ -150,23 +141,170 @@ func (b *Bench) Try(ctx context.Context, pkg *Package, m Mutant) (r Result, err 
 			r.Verdict, r.By = verdict, strings.TrimSpace(p.String()+" "+by)
 			return r, nil
 		}
-		_ = os.Remove(binary) // they are large; what is left goes with the folder
 	}
 	return r, nil
 }
 
-// writeOverlay writes what the go command is to read in the place of a file.
-func writeOverlay(folder, name string, src []byte) (path string, err error) {
-	changed := filepath.Join(folder, "changed.go")
-	if err := os.WriteFile(changed, src, 0o600); err != nil {
-		return "", err
+// programs returns a function that returns the binary of a program with a mutant in it, and one to
+// call when it is needed no more.
+func (b *Bench) programs(pkg *Package, m Mutant) (program func(context.Context, Program) (string, error), done func(), err error) {
+	if b.woven.numbers[m.ID] > 0 {
+		return func(ctx context.Context, p Program) (string, error) { return b.woven.program(ctx, b, p) }, func() {}, nil
 	}
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
+	folder, err := os.MkdirTemp(b.Dir, "mutant-")
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() { _ = os.RemoveAll(folder) }
+	name, src, err := pkg.Source(m)
+	if err == nil {
+		changed := filepath.Join(folder, "changed.go")
+		err = os.WriteFile(changed, src, 0o600)
+		if err == nil {
+			_, err = writeOverlay(folder, map[string]string{name: changed})
+		}
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return func(ctx context.Context, p Program) (string, error) {
+		return b.build(ctx, folder, p, filepath.Join(folder, "overlay.json"))
+	}, done, nil
+}
+
+// woven is mutants that are built into the same programs.
+type woven struct {
+	folder   string
+	overlay  string
+	numbers  map[string]int  // of mutants, by name
+	invalid  map[string]bool // those that do not compile
+	mu       sync.Mutex      // guards binaries, and is held while one is built
+	binaries map[Program]string
+}
+
+// program returns the binary of a program with all of them in it.
+func (w *woven) program(ctx context.Context, b *Bench, p Program) (binary string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if binary = w.binaries[p]; binary != "" {
+		return binary, nil
+	}
+	folder, err := os.MkdirTemp(w.folder, "program-")
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(folder, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
+	if binary, err = b.build(ctx, folder, p, w.overlay); err != nil {
+		return "", fmt.Errorf("mutate: the program with all mutants: %v", err) // not an error of one of them
+	}
+	w.binaries[p] = binary
+	return binary, nil
+}
+
+// Weave has mutants built into the same programs, as far as they are in functions, and each for
+// itself passes the type check and the compiler. It takes the place of what was woven before.
+func (b *Bench) Weave(ctx context.Context, packages map[string]*Package, ms []Mutant) error {
+	b.Unweave()
+	folder, err := os.MkdirTemp(b.Dir, "woven-")
+	if err != nil {
+		return err
+	}
+	b.woven = &woven{folder: folder, numbers: map[string]int{}, invalid: map[string]bool{}, binaries: map[Program]string{}}
+	changes := map[string][]change{} // by package
+	for i, m := range ms {
+		name, src, err := packages[m.Package].Source(m)
+		if err != nil {
+			b.woven.invalid[m.ID] = true
+			continue
+		}
+		if !m.body {
+			continue
+		}
+		if name, err = filepath.Rel(b.Root, name); err != nil {
+			return err
+		}
+		changes[m.Package] = append(changes[m.Package], change{m.ID, i + 1, name, src})
+	}
+	var all []change
+	for pkg, of := range changes {
+		compile, err := b.compiling(ctx, pkg, of)
+		if err != nil {
+			return err
+		}
+		all = append(all, compile...)
+	}
+	for _, c := range all {
+		b.woven.numbers[c.id] = c.number
+	}
+	b.woven.overlay, err = b.overlay(folder, all)
+	return err
+}
+
+// change is a file of the module as a mutant has it.
+type change struct {
+	id     string
+	number int
+	file   string // relative to the module
+	src    []byte
+}
+
+// overlay writes the sources with all of some changes to a folder.
+func (b *Bench) overlay(folder string, changes []change) (path string, err error) {
+	texts := map[string]map[int][]byte{}
+	for _, c := range changes {
+		if texts[c.file] == nil {
+			texts[c.file] = map[int][]byte{}
+		}
+		texts[c.file][c.number] = c.src
+	}
+	return Overlay(b.Root, folder, texts)
+}
+
+// compiling returns those of a package's changes that the compiler takes, and notes the others as
+// invalid: a very few pass the type check and are more than the compiler can do.
+func (b *Bench) compiling(ctx context.Context, pkg string, changes []change) ([]change, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	folder, err := os.MkdirTemp(b.woven.folder, "compiled-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	overlay, err := b.overlay(folder, changes)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"build", "-overlay", overlay}
+	for _, p := range b.Plan(pkg) { // those that import it as well: it may have generic code
+		args = append(args, "./"+p.Package)
+	}
+	_, err = child.Says(ctx, b.Root, b.Env, "go", args...)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		return changes, err
+	}
+	if len(changes) == 1 {
+		b.woven.invalid[changes[0].id] = true
+		return nil, nil
+	}
+	half := len(changes) / 2
+	first, err := b.compiling(ctx, pkg, changes[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := b.compiling(ctx, pkg, changes[half:])
+	return append(first, second...), err
+}
+
+// Unweave removes what Weave has built.
+func (b *Bench) Unweave() {
+	if b.woven != nil {
+		_ = os.RemoveAll(b.woven.folder)
+	}
+	b.woven = nil
 }
 
 // build builds the tests of a program, with the files of an overlay unless it is "".
@@ -185,10 +323,11 @@ func (b *Bench) build(ctx context.Context, folder string, p Program, overlay str
 
 // run runs a program to its end, or to that of its time, its memory or ctx. It may take as
 // long as it likes if limit is 0.
-func (b *Bench) run(ctx context.Context, binary string, p Program, limit time.Duration) (verdict Verdict, by string) {
+// The mutant of that number is on; none is if it is 0, or the only one in the binary is built in.
+func (b *Bench) run(ctx context.Context, binary string, p Program, limit time.Duration, number int) (verdict Verdict, by string) {
 	cmd := exec.Command(binary, p.Args()...)
 	cmd.Dir = filepath.Join(b.Root, p.Package)
-	cmd.Env = append(append([]string(nil), b.Env...), "PWD="+cmd.Dir, fmt.Sprintf("DYNO_SEED=%d", b.Seed))
+	cmd.Env = append(append([]string(nil), b.Env...), "PWD="+cmd.Dir, fmt.Sprintf("DYNO_SEED=%d", b.Seed), fmt.Sprintf("%s=%d", NumberEnv, number))
 	child.OwnGroup(cmd)
 	proc, err := child.Run(cmd)
 	if err != nil {

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 // Bounds say how much is done in one go; what is 0 has no bound.
 type Bounds struct {
 	Time    time.Duration // after which no mutant is begun
+	Batch   int           // so many are built into one program; 0 means [defaultBatch]
 	Mutants int           // in the file, with those of earlier runs
 	Jobs    int           // so many mutants are tried at a time, one at least
 }
@@ -50,32 +52,50 @@ func (b *Bench) TryAll(ctx context.Context, w io.Writer, packages []*Package, or
 		return file.Add(r)
 	}
 
-	work := make(chan Mutant)
-	var workers sync.WaitGroup
-	for range max(1, bounds.Jobs) {
-		workers.Go(func() {
-			for m := range work {
-				if err := try(m); err != nil {
-					cancel(err)
-				}
+	over := func() bool { return ctx.Err() != nil || bounds.Time > 0 && time.Since(began) > bounds.Time }
+	defer b.Unweave()
+	for batch := range slices.Chunk(todo, cmp.Or(bounds.Batch, defaultBatch)) {
+		if over() {
+			break
+		}
+		if err := b.Weave(ctx, byPath, batch); err != nil && ctx.Err() == nil {
+			return err
+		}
+		each(batch, max(1, bounds.Jobs), func(m Mutant) {
+			if over() {
+				return
+			}
+			if err := try(m); err != nil {
+				cancel(err)
 			}
 		})
 	}
-	for _, m := range todo {
-		if ctx.Err() != nil || bounds.Time > 0 && time.Since(began) > bounds.Time {
-			break
-		}
-		select {
-		case work <- m:
-		case <-ctx.Done():
-		}
-	}
-	close(work)
-	workers.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
+}
+
+// defaultBatch is how many mutants are built into one program: enough for its build to be a small
+// part of the time, and few enough for a program of some megabytes more.
+const defaultBatch = 400
+
+// each calls f for each mutant, so many at a time, and returns when all are done.
+func each(ms []Mutant, jobs int, f func(Mutant)) {
+	work := make(chan Mutant)
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() {
+			for m := range work {
+				f(m)
+			}
+		})
+	}
+	for _, m := range ms {
+		work <- m
+	}
+	close(work)
+	workers.Wait()
 }
 
 // left returns how long a run will go on, if its mutants take as long as they did so far.
