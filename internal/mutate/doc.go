@@ -6,9 +6,10 @@
 //     A change that does not compile is none: [Package.Source] says so by type-checking.
 //  3. [Order] puts the mutants in an order that depends on a seed alone, of which any
 //     beginning is a sample that has of every package its share.
-//  4. [Bench] builds each with go test -overlay, so that no file of the tree is touched, and
-//     runs what the author of the package would run, the quick programs first. The first
-//     failure kills the mutant.
+//  4. [Bench] builds hundreds into one program, each a copy of its function that the environment
+//     asks for, with go test -overlay, so that no file of the tree is touched. It runs what the
+//     author of the package would run, the quick programs first. The first failure kills the
+//     mutant. [Overlay] does the same for the bugs that people plant.
 //  5. A [File] takes the results, a line each, and what is interrupted goes on there.
 //  6. [Evaluate] counts: score = killed ÷ (killed + survived − equivalent), with Wilson's 95 %
 //     interval. Which survivors are equivalent to the source, people say, with the reason
