@@ -71,6 +71,7 @@ var fates = map[string]Verdict{
 	". Rounds: arithmetic: rounds++ → rounds--":   Timeout,
 	". Rounds: return: rounds → 0":                Killed,
 	". Rounds: remove: return rounds → (nothing)": Invalid,
+	". const Most: constant: 42 → 43":             Killed, // alone: it is in no function
 }
 
 // plantedBench returns what tries the mutants of testdata/planted, and these.
@@ -125,7 +126,7 @@ func TestPlanted(t *testing.T) {
 		if err := b.TryAll(t.Context(), said, pkgs, order, file, Bounds{Jobs: 2}); err != nil {
 			t.Fatal(err)
 		}
-		if len(file.Results) != len(fates) || !strings.Contains(said.text.String(), "10 of 10, ") {
+		if len(file.Results) != len(fates) || !strings.Contains(said.text.String(), "11 of 11, ") {
 			t.Fatalf("%d results, want one of each mutant; said:\n%s", len(file.Results), said.text.String())
 		}
 		got := map[string]Verdict{}
@@ -136,7 +137,7 @@ func TestPlanted(t *testing.T) {
 			}
 		}
 		all, _, open := Evaluate(file.Latest(), nil)
-		if want := (Score{Killed: 7, Timeout: 2, Survived: 1}); err == nil && (all != want || len(open) != 1) {
+		if want := (Score{Killed: 8, Timeout: 2, Survived: 1}); err == nil && (all != want || len(open) != 1) {
 			t.Errorf("%+v and %q, want %+v", all, open, want)
 		}
 		return err
@@ -155,6 +156,22 @@ func (s *saying) Write(p []byte) (int, error) {
 		s.call()
 	}
 	return s.text.Write(p)
+}
+
+// TestCompilerRefuses: what the compiler does not take is told from the others, which are tried.
+func TestCompilerRefuses(t *testing.T) {
+	b, pkgs, order := plantedBench(t, time.Hour)
+	var changes []change
+	for i, m := range order[:5] {
+		if _, src, err := pkgs[0].Source(m); err == nil && m.body {
+			changes = append(changes, change{m.ID, i + 1, "planted.go", src})
+		}
+	}
+	refused := change{"refused", 99, "planted.go", bytes.Replace(pkgs[0].files[0].src, []byte("return rounds"), []byte("return undeclared"), 1)}
+	got, err := b.compiling(t.Context(), ".", append(slices.Clone(changes), refused))
+	if err != nil || len(got) != len(changes) || len(got) == 0 || !b.woven.invalid["refused"] {
+		t.Errorf("%d of %d changes that compile are left, %v; those refused are %v", len(got), len(changes), err, b.woven.invalid)
+	}
 }
 
 // TestMemoryLimit: a process that takes more than it may is ended, and that kills.

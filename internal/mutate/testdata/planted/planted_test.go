@@ -23,3 +23,9 @@ func TestRed(t *testing.T) {
 		t.Fail()
 	}
 }
+
+func TestMost(t *testing.T) {
+	if Most != 42 {
+		t.Errorf("Most = %d, want 42", Most)
+	}
+}
