@@ -31,7 +31,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite the table of promises in docs/semantics-group.md")
+var update = flag.Bool("update", false, "rewrite the tables of promises and of allocations")
 
 // TestPromisesTable compares the table of promises in the document with what
 // the implementations say.

@@ -123,15 +123,16 @@ func TestTasksMade(t *testing.T) {
 		"workload=tree":                    n,        //
 		"workload=yield":                   3,        // and as many yields as operations
 	}
-	for _, w := range over(workloads.TaskContract) {
+	for path, want := range want {
+		w := find(t, workloads.TaskContract, path)
 		c := &counting{Executor: newPlain()}
 		run := w.Prepare(withExecutor(func() task.Executor { return c }))
 		if err := run.Do(n); err != nil {
 			t.Fatalf("%s: %v", w.Path(), err)
 		}
 		run.Close()
-		if c.n != want[w.Path()] {
-			t.Errorf("%s: %d tasks for %d operations, want %d", w.Path(), c.n, n, want[w.Path()])
+		if c.n != want {
+			t.Errorf("%s: %d tasks for %d operations, want %d", path, c.n, n, want)
 		}
 		if w.Name == "yield" && c.yields != n {
 			t.Errorf("%s: %d yields for %d operations", w.Path(), c.yields, n)

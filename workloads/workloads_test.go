@@ -264,42 +264,66 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestDocument holds the tables of workloads in WORKLOADS.md to the list.
-// DYNO_UPDATE=1 writes them.
+// TestDocument holds what the documents say of the list of workloads to it: the tables in
+// WORKLOADS.md and the names in docs/workloads.md. DYNO_UPDATE=1 writes them.
 func TestDocument(t *testing.T) {
-	const page = "WORKLOADS.md"
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
+	tables, names := document(t, "WORKLOADS.md"), document(t, "../docs/workloads.md")
 	for _, c := range []workloads.Contract{workloads.GroupContract, workloads.TaskContract, workloads.ActorContract} {
-		begin, end := fmt.Sprintf("<!-- workloads: %s begin -->\n", c), fmt.Sprintf("<!-- workloads: %s end -->\n", c)
-		before, rest, ok := strings.Cut(text, begin)
-		_, after, ok2 := strings.Cut(rest, end)
-		if !ok || !ok2 {
-			t.Fatalf("%s has no place for the table of contract %s", page, c)
-		}
-		text = before + begin + table(over(c)) + end + after
+		all := over(c)
+		tables.replace(fmt.Sprintf(`(?s)(<!-- workloads: %s begin -->\n).*(<!-- workloads: %s end -->\n)`, c, c), table(all))
+		names.replace("(?m)^(.*`Benchmark"+string(c)+"`.*\\| )[^|]*( \\|)$", nameList(all))
 	}
-	names, err := os.ReadFile("../docs/workloads.md")
+	tables.settle()
+	names.settle()
+}
+
+// page is a document that is compared with the list.
+type page struct {
+	t         *testing.T
+	name      string
+	was, text string
+}
+
+func document(t *testing.T, name string) *page {
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range workloads.All() {
-		if !strings.Contains(string(names), "`"+w.Name+"`") {
-			t.Errorf("docs/workloads.md does not name %s", w.Name)
+	return &page{t, name, string(data), string(data)}
+}
+
+// replace puts text between the two groups of the expression, which has one place in the page.
+func (p *page) replace(between, text string) {
+	p.t.Helper()
+	at := regexp.MustCompile(between).FindStringSubmatchIndex(p.text)
+	if at == nil {
+		p.t.Fatalf("%s has no place like %s", p.name, between)
+	}
+	p.text = p.text[:at[3]] + text + p.text[at[4]:]
+}
+
+// settle writes the page if it is to be, and else reports that it is another.
+func (p *page) settle() {
+	switch {
+	case p.text == p.was:
+	case os.Getenv("DYNO_UPDATE") == "":
+		p.t.Errorf("%s is not what the list says: DYNO_UPDATE=1 go test -run TestDocument ./workloads writes it", p.name)
+	default:
+		if err := os.WriteFile(p.name, []byte(p.text), 0o644); err != nil {
+			p.t.Error(err)
 		}
 	}
-	if text == string(data) {
-		return
+}
+
+// nameList is the workloads' names in Markdown, each once.
+func nameList(all []workloads.Workload) string {
+	var names []string
+	for _, w := range all {
+		if name := "`" + w.Name + "`"; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
-	if os.Getenv("DYNO_UPDATE") == "" {
-		t.Fatalf("the tables in %s are not those of the list: DYNO_UPDATE=1 go test -run TestDocument ./workloads writes them", page)
-	}
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return strings.Join(names, ", ")
 }
 
 // table is the table of workloads in Markdown. Variants of which the same is said share a row.
@@ -394,15 +418,15 @@ func TestOptions(t *testing.T) {
 		"workload=stream":             {FailFast: true, PanicToError: true, MaxConcurrency: 32, ResultBuffer: 1024},
 		"workload=uneven":             {FailFast: true, PanicToError: true, MaxConcurrency: 0, ResultBuffer: n},
 	}
-	for _, w := range over(workloads.GroupContract) {
-		run := w.Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
-			if got := group.Resolve(opts...); got != want[w.Path()] {
-				t.Errorf("%s: a group with %+v, want %+v", w.Path(), got, want[w.Path()])
+	for path, want := range want {
+		run := find(t, workloads.GroupContract, path).Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
+			if got := group.Resolve(opts...); got != want {
+				t.Errorf("%s: a group with %+v, want %+v", path, got, want)
 			}
 			return lockbased.NewGroup[int](ctx, opts...)
 		}))
 		if err := run.Do(n); err != nil {
-			t.Errorf("%s: %v", w.Path(), err)
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
@@ -420,21 +444,21 @@ func TestGroupsMade(t *testing.T) {
 		"workload=stream":             1,
 		"workload=uneven":             20,
 	}
-	for _, w := range over(workloads.GroupContract) {
+	for path, want := range want {
 		var made atomic.Int64
-		run := w.Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		run := find(t, workloads.GroupContract, path).Prepare(withGroups(func(ctx context.Context, opts ...group.Option) group.Group[int] {
 			made.Add(1)
 			return lockbased.NewGroup[int](ctx, opts...)
 		}))
 		n := 39*512 + 33 // 20,001
-		if w.Name == "cancel" && raceEnabled {
-			n, want[w.Path()] = 5000, 1
+		if path == "workload=cancel" && raceEnabled {
+			n, want = 5000, 1
 		}
 		if err := run.Do(n); err != nil {
-			t.Fatalf("%s: %v", w.Path(), err)
+			t.Fatalf("%s: %v", path, err)
 		}
-		if got := made.Load(); got != want[w.Path()] {
-			t.Errorf("%s: %d groups for %d operations, want %d", w.Path(), got, n, want[w.Path()])
+		if got := made.Load(); got != want {
+			t.Errorf("%s: %d groups for %d operations, want %d", path, got, n, want)
 		}
 	}
 }
