@@ -31,7 +31,7 @@ type Dispatcher struct {
 // tally is what a worker counts for a dispatcher.
 type tally struct {
 	actor.Tally
-	_ [48]byte // the next worker's must not share the line
+	_ [48 * apart]byte // the next worker's must not share the line
 }
 
 // NewDispatcher returns a dispatcher for one system, on a pool of its own with the

@@ -48,7 +48,7 @@ const (
 type Executor struct {
 	pool   *Pool
 	closed atomic.Bool
-	_      [47]byte // read for every task, written rarely
+	_      [47 * apart]byte // read for every task, written rarely
 
 	// accepted counts the tasks started from outside, and canceled those that
 	// were over by Cancel. Workers count the others in their books.
@@ -58,8 +58,8 @@ type Executor struct {
 
 // books is what a worker counts for an executor, modulo 1<<32.
 type books struct {
-	started, over atomic.Uint32 // written by the worker
-	_             [56]byte      // the next worker's must not share the line
+	started, over atomic.Uint32    // written by the worker
+	_             [56 * apart]byte // the next worker's must not share the line
 }
 
 var _ task.Executor = (*Executor)(nil)

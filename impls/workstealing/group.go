@@ -26,7 +26,7 @@ type Group[T any] struct {
 	// never exceeds the true one. With it a submitter looks at the workers'
 	// line only when the limit seems to be reached.
 	seen atomic.Uint64
-	_    [48]byte
+	_    [48 * apart]byte
 
 	// flags says whom a completion has to care for besides pushing its result.
 	// It is read after every push and rarely written. A waiter sets its flag and
@@ -36,7 +36,7 @@ type Group[T any] struct {
 
 	// failed is set once a task has completed with an error.
 	failed atomic.Bool
-	_      [56]byte
+	_      [56 * apart]byte
 
 	results results[T]
 

@@ -2,9 +2,8 @@ package workstealing
 
 import "sync/atomic"
 
-// blockSize is the number of jobs of a block: 128 in 5 KiB, and where a pointer has 32 bits,
-// as on boards with 64 KiB, 32 in 640 bytes.
-const blockSize = 32 << (^uintptr(0) >> 63 << 1)
+// blockSize is the number of jobs of a block: 128 in 5 KiB, and with TinyGo 8 in 168 bytes.
+const blockSize = 8 << (4 * apart)
 
 // block holds jobs. A slot is written once and taken once in each of the
 // block's lives; when the last of its jobs has been taken, the block begins
@@ -36,7 +35,7 @@ type segment struct {
 	// claimed counts the slots promised to producers; it may exceed
 	// blockSize, by one for each producer that found the block full.
 	claimed atomic.Uint32
-	_       [60]byte // producers write claimed, workers write taken: a line each
+	_       [60 * apart]byte // producers write claimed, workers write taken: a line each
 
 	// taken counts the slots that workers have taken, in order.
 	taken atomic.Uint32
@@ -57,9 +56,9 @@ type segment struct {
 // and Correia, 2016), without its consumers, who there claim empty slots too.
 type inject struct {
 	tail atomic.Pointer[segment] // where producers claim; may lag behind the last segment
-	_    [56]byte
+	_    [56 * apart]byte
 	head atomic.Pointer[segment] // where workers take; may lag behind the first segment with tasks
-	_    [56]byte
+	_    [56 * apart]byte
 
 	// spare is a block between two lives, or nil. One is enough to run a
 	// steady stream of tasks without allocating blocks.

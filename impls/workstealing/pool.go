@@ -29,6 +29,10 @@ const (
 	patience = 32
 )
 
+// apart is 1, and 0 with TinyGo, whose programs have one processor and little memory: they
+// need no bytes between what different processors write.
+const apart = len("gc") / len(runtime.Compiler)
+
 // runnable is what a pool runs: an actor, whose run is a turn; a group, whose run is
 // a task, the argument; a future.
 type runnable interface {
@@ -77,13 +81,13 @@ type Pool struct {
 
 	// armed says that the watchdog's timer is set.
 	armed atomic.Bool
-	_     [51]byte // read for every job, written rarely
+	_     [51 * apart]byte // read for every job, written rarely
 
 	// loops and joins count the workers that have begun a job in this round,
 	// loops those that were between two jobs, and joins those that did so in a
 	// task that waits.
 	loops, joins atomic.Int32
-	_            [56]byte
+	_            [56 * apart]byte
 
 	inject inject
 	ranks  *ranks // in place of all other queues, with the strategy Priority; else nil

@@ -24,17 +24,17 @@ const (
 // and consumers that take one result at a time.
 type results[T any] struct {
 	tail atomic.Pointer[page[T]] // where workers claim; may lag behind the last page
-	_    [56]byte
+	_    [56 * apart]byte
 	head atomic.Pointer[page[T]] // where consumers take; may lag behind the first page with results
-	_    [56]byte
+	_    [56 * apart]byte
 }
 
 // page is a stretch of the queue. Its slots are written once and taken once.
 type page[T any] struct {
-	claimed atomic.Uint32 // by workers; may exceed len(slots)
-	_       [60]byte      // workers write claimed, consumers write taken: a line each
-	taken   atomic.Uint32 // by consumers, in order
-	first   uint64        // how many slots the pages before this one have
+	claimed atomic.Uint32    // by workers; may exceed len(slots)
+	_       [60 * apart]byte // workers write claimed, consumers write taken: a line each
+	taken   atomic.Uint32    // by consumers, in order
+	first   uint64           // how many slots the pages before this one have
 	slots   []resultSlot[T]
 	next    atomic.Pointer[page[T]]
 }

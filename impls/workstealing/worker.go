@@ -66,7 +66,7 @@ const (
 // where nothing else is said.
 type worker struct {
 	queue runq
-	_     [24]byte // thieves write the queue's word
+	_     [24 * apart]byte // thieves write the queue's word
 
 	// next is the actor that the one in its turn sent to last: it runs next,
 	// while what they share is in this processor's cache. Owner and thieves
@@ -110,13 +110,13 @@ type worker struct {
 	then         uint64        // its turns at that time
 
 	// Of the pool; guarded by its mutex.
-	row  *row      // where it is
-	bit  uint64    // and its bit there
-	id   int       // the number of its place, from 0; never written again
-	busy bool      // it has a goroutine
-	head uint16    // the oldest in queue when the watchdog looked last
-	idle time.Time // when it parked
-	_    [64]byte  // the next worker's owner must not share the line
+	row  *row             // where it is
+	bit  uint64           // and its bit there
+	id   int              // the number of its place, from 0; never written again
+	busy bool             // it has a goroutine
+	head uint16           // the oldest in queue when the watchdog looked last
+	idle time.Time        // when it parked
+	_    [64 * apart]byte // the next worker's owner must not share the line
 }
 
 var _ actor.Worker = (*worker)(nil)
