@@ -31,6 +31,17 @@ func TestUnchanged(t *testing.T) {
 	if Unchanged(t, []byte("a table\n"), source) {
 		t.Error("current although it does not say what it was made of")
 	}
+	write("package a // which is commented on\n")
+	if !Unchanged(t, page, source) {
+		t.Error("not current although only a comment has changed")
+	}
+	tests := filepath.Join(filepath.Dir(source), "a_test.go")
+	if err := os.WriteFile(tests, []byte("package a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !Unchanged(t, page, filepath.Join(filepath.Dir(source), "*.go")) {
+		t.Error("not current although only another package's tests have changed")
+	}
 	write("package b\n")
 	if Unchanged(t, page, source) {
 		t.Error("current although what it was made of has changed")
