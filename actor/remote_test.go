@@ -1,11 +1,8 @@
 package actor_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
-	"fmt"
 	"runtime"
 	"strconv"
 	"sync"
@@ -19,13 +16,11 @@ import (
 
 // direct is a link that hands messages over as they are.
 type direct struct {
-	to    *actor.System
-	calls atomic.Int64
-	err   error
+	to  *actor.System
+	err error
 }
 
 func (l *direct) Send(ctx context.Context, to actor.Ref, msg any) error {
-	l.calls.Add(1)
 	if l.err != nil {
 		return l.err
 	}
@@ -90,81 +85,6 @@ func (l *control) Room(f func()) {
 	}
 }
 
-// hit is the message of ping-pong, with the Ref of who is to answer.
-type hit struct {
-	left int
-	from actor.Ref
-}
-
-// wireHit is a hit as bytes carry it: a Ref in its binary form.
-type wireHit struct {
-	Left int
-	From []byte
-}
-
-// encoding is a link that makes bytes of hits, and has a goroutine read them at
-// the other end, as one between processes would.
-type encoding struct {
-	to    *actor.System
-	bytes chan []byte
-	done  chan struct{}
-}
-
-func newEncoding(to *actor.System) *encoding {
-	l := &encoding{to: to, bytes: make(chan []byte, 16), done: make(chan struct{})}
-	go l.read()
-	return l
-}
-
-type envelope struct {
-	To  actor.Address // gob writes it in its binary form
-	Hit wireHit
-}
-
-func (l *encoding) Send(ctx context.Context, to actor.Ref, msg any) error {
-	m, ok := msg.(*hit)
-	if !ok {
-		return fmt.Errorf("the link does not carry a %T", msg)
-	}
-	from, err := m.from.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	var buf bytes.Buffer
-	if err := gob.NewEncoder(&buf).Encode(envelope{to.Address(), wireHit{m.left, from}}); err != nil {
-		return err
-	}
-	select {
-	case l.bytes <- buf.Bytes():
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *encoding) read() {
-	defer close(l.done)
-	for b := range l.bytes {
-		var e envelope
-		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&e); err != nil {
-			panic(err)
-		}
-		from, err := l.to.ResolveBinary(e.Hit.From)
-		m := &hit{e.Hit.Left, from}
-		if err == nil {
-			err = l.to.Deliver(context.Background(), e.To, m)
-		}
-		if err != nil {
-			l.to.Undeliverable(e.To, m, err)
-		}
-	}
-}
-
-func (l *encoding) close() {
-	close(l.bytes)
-	<-l.done
-}
-
 // onAll runs f with two systems, "a" and "b", on every implementation.
 func onAll(t *testing.T, f func(t *testing.T, a, b *host)) {
 	t.Helper()
@@ -199,58 +119,6 @@ func both(a, b *host, done <-chan struct{}) {
 		}
 	}
 	<-done
-}
-
-// hitter answers hits until none is left, over the link to who hit.
-func hitter(tb testing.TB, j *journal, done chan<- struct{}) actor.ReceiveFunc {
-	return func(ctx *actor.Context, msg any) error {
-		m := msg.(*hit)
-		j.add(m.left)
-		if m.left == 0 {
-			close(done)
-			return nil
-		}
-		return ctx.Tell(abroad(tb, ctx.System(), m.from), &hit{m.left - 1, ctx.Self()})
-	}
-}
-
-func TestPingPongOverLinks(t *testing.T) {
-	const rounds = 200
-	play := func(t *testing.T, a, b *host) {
-		var ja, jb journal
-		done := make(chan struct{})
-		pa := a.spawn(actortest.Func(hitter(t, &ja, nil)))
-		pb := b.spawn(actortest.Func(hitter(t, &jb, done)))
-		must(t, abroad(t, a.System.System, pb).Tell(&hit{2 * rounds, pa}))
-		both(a, b, done)
-		var wa, wb []any
-		for i := 2*rounds - 1; i > 0; i -= 2 {
-			wa, wb = append(wa, i), append(wb, i+1)
-		}
-		ja.want(t, wa...)
-		jb.want(t, append(wb, 0)...)
-	}
-	t.Run("link=direct", func(t *testing.T) {
-		onAll(t, func(t *testing.T, a, b *host) {
-			ab, ba := &direct{to: b.System.System}, &direct{to: a.System.System}
-			a.System.Connect("b", b.System.Boot(), ab)
-			b.System.Connect("a", a.System.Boot(), ba)
-			play(t, a, b)
-			if ab.calls.Load() != rounds+1 || ba.calls.Load() != rounds {
-				t.Errorf("%d messages went one way, and %d the other, want %d and %d", ab.calls.Load(), ba.calls.Load(), rounds+1, rounds)
-			}
-		})
-	})
-	t.Run("link=encoding", func(t *testing.T) {
-		onAll(t, func(t *testing.T, a, b *host) {
-			ab, ba := newEncoding(b.System.System), newEncoding(a.System.System)
-			defer ba.close()
-			defer ab.close()
-			a.System.Connect("b", b.System.Boot(), ab)
-			b.System.Connect("a", a.System.Boot(), ba)
-			play(t, a, b)
-		})
-	})
 }
 
 var errLink = errors.New("the link is broken")
@@ -383,15 +251,22 @@ func TestStopInATurnGoesOverTheLink(t *testing.T) {
 	})
 }
 
+// stuck is a link that carries nothing.
+type stuck struct{}
+
+func (stuck) Send(ctx context.Context, _ actor.Ref, _ any) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // The context that TellContext is given reaches the link.
 func TestLinkSeesTheContext(t *testing.T) {
 	onAll(t, func(t *testing.T, a, b *host) {
-		stuck := &encoding{to: b.System.System, bytes: make(chan []byte)} // nobody reads
-		a.System.Connect("b", b.System.Boot(), stuck)
+		a.System.Connect("b", b.System.Boot(), stuck{})
 		r := abroad(t, a.System.System, b.System.UserGuardian())
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		m := &hit{}
+		m := new(int)
 		wantBack(t, r.TellContext(ctx, m), m, r, context.Canceled)
 		a.do(func(x *actor.Context) { wantBack(t, x.TellContext(ctx, r, m), m, r, context.Canceled) })
 	})

@@ -88,25 +88,10 @@ func (s *suite) checkCycle(cy cycle, n int) (grown int64, err error) {
 		}
 		// The constant is for workers that an implementation has started meanwhile. A
 		// million cycles that leave a byte each are beyond the bound.
-		bound := int64(320<<10 + n/4)
-		for range 20 {
-			e.Settle()
-			if grown = heapInUse() - bytes; grown <= bound {
-				break
-			}
-		}
-		if grown > bound {
-			return fmt.Errorf("the heap grew by %d KiB in %d cycles, %.1f bytes each", grown>>10, n, float64(grown)/float64(n))
-		}
-		more := 0
-		for range 200 {
-			if more = runtime.NumGoroutine() - goroutines; more <= cycleSlack {
-				break
-			}
-			e.Settle()
-		}
-		if more > cycleSlack {
-			return fmt.Errorf("%d goroutines more after %d cycles:\n%s", more, n, head(allStacks(), 4<<10))
+		err := errors.Join(heapLeft(e, bytes, int64(320<<10+n/4)), goroutinesLeft(e, goroutines, cycleSlack))
+		grown = heapInUse() - bytes
+		if err != nil {
+			return fmt.Errorf("after %d cycles %w", n, err)
 		}
 		return c.Shutdown(context.Background())
 	})

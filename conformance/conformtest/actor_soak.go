@@ -658,15 +658,8 @@ func checkSoak(_ *testing.T, s *suite) outcome {
 		}
 		return settled(func() error {
 			if s.impl.Promises.Parks {
-				more := 0
-				for range 1000 {
-					if more = runtime.NumGoroutine() - goroutines; more <= 0 {
-						break
-					}
-					e.Settle()
-				}
-				if more > 0 {
-					return fmt.Errorf("%d goroutines more after %d systems:\n%s", more, sum.systems, head(allStacks(), 4<<10))
+				if err := goroutinesLeft(e, goroutines, 0); err != nil {
+					return fmt.Errorf("after %d systems %w", sum.systems, err)
 				}
 			}
 			if collected(e, systems[:min(kept, sum.systems)]...) >= 0 {

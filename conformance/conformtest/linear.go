@@ -408,38 +408,49 @@ func (r *recording) close(g group.Group[int], client int) func() {
 	}
 }
 
-// decide looks for an order of the history, for at most the given time.
-func decide(history []porcupine.Operation, limit int, timeout time.Duration) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(linModel(limit), history, timeout)
+// checkLinearizable looks at histories of groups.
+func checkLinearizable(t *testing.T, s *suite) outcome {
+	return s.linearizable(t, "group", func(e *conformance.Env, seed uint64) (recorded, error) {
+		history, limit, err := record(e, seed)
+		return recorded{history, linModel(limit), func(history []porcupine.Operation) string {
+			return fmt.Sprintf(" (limit %d)%s", limit, describe(history))
+		}}, err
+	})
 }
 
-// checkLinearizable records and decides as many histories as the settings say.
-func checkLinearizable(t *testing.T, s *suite) outcome {
+// recorded is a history, with what decides it and shows it.
+type recorded struct {
+	history  []porcupine.Operation
+	model    porcupine.Model
+	describe func(history []porcupine.Operation) string // for a failure
+}
+
+// linearizable records and decides as many histories as the settings say.
+func (s *suite) linearizable(t *testing.T, contract string, record func(e *conformance.Env, seed uint64) (recorded, error)) outcome {
 	undecided := 0
 	for i := range s.set.hists {
 		seed := s.set.seedOf(i)
-		var history []porcupine.Operation
-		var limit int
+		var r recorded
 		err := s.try(t, func(e *conformance.Env) (err error) {
-			history, limit, err = record(e, seed)
+			r, err = record(e, seed)
 			return err
 		}, seed)
 		if err != nil {
 			return outcome{err: err, seed: seed}
 		}
-		switch decide(history, limit, 5*time.Second) {
+		switch porcupine.CheckOperationsTimeout(r.model, r.history, 5*time.Second) {
 		case porcupine.Illegal:
-			return outcome{err: fmt.Errorf("no order of these calls is allowed (limit %d):%s", limit, describe(history)), seed: seed}
+			return outcome{err: fmt.Errorf("no order of these calls is allowed:%s", r.describe(r.history)), seed: seed}
 		case porcupine.Unknown:
 			undecided++
 		}
 	}
-	return linOutcome(s.set.hists, undecided)
+	return linOutcome(contract, s.set.hists, undecided)
 }
 
 // linOutcome is the outcome of n histories of which none was illegal.
-func linOutcome(n, undecided int) outcome {
-	notes := []string{fmt.Sprintf("conform-metric: clause=group/linearizable histories=%d decided=%d undecided=%d", n, n-undecided, undecided)}
+func linOutcome(contract string, n, undecided int) outcome {
+	notes := []string{fmt.Sprintf("conform-metric: clause=%s/linearizable histories=%d decided=%d undecided=%d", contract, n, n-undecided, undecided)}
 	if undecided > 0 {
 		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, n), notes: notes, undecided: undecided}
 	}

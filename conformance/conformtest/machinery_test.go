@@ -353,7 +353,7 @@ func TestHistories(t *testing.T) {
 		if test.legal {
 			want = porcupine.Ok
 		}
-		if got := decide(test.history, test.limit, time.Minute); got != want {
+		if got := porcupine.CheckOperationsTimeout(linModel(test.limit), test.history, time.Minute); got != want {
 			t.Errorf("%s: %s, want %s:%s", test.name, got, want, describe(test.history))
 		}
 	}
@@ -366,13 +366,13 @@ func TestUndecided(t *testing.T) {
 		history = append(history, porcupine.Operation{Input: linInput{op: linCancel, id: int(i) + 1}, Output: linOutput{}, Call: 1, Return: 2})
 	}
 	history = append(history, porcupine.Operation{Input: linInput{op: linNext}, Output: linOutput{kind: 1, id: 1}, Call: 1, Return: 2})
-	if got := decide(history, 0, time.Microsecond); got != porcupine.Unknown {
+	if got := porcupine.CheckOperationsTimeout(linModel(0), history, time.Microsecond); got != porcupine.Unknown {
 		t.Errorf("a history that takes longer than its time was found %s", got)
 	}
-	if o := linOutcome(100, 1); o.skip == "" || o.undecided != 1 || !strings.HasPrefix(o.skip, "unknown: 1 of 100") {
+	if o := linOutcome("group", 100, 1); o.skip == "" || o.undecided != 1 || !strings.HasPrefix(o.skip, "unknown: 1 of 100") {
 		t.Errorf("one undecided history of 100 gave %+v, want a skip that says so", o)
 	}
-	if o := linOutcome(100, 0); o.skip != "" || o.err != nil {
+	if o := linOutcome("group", 100, 0); o.skip != "" || o.err != nil {
 		t.Errorf("100 decided histories gave %+v, want a pass", o)
 	}
 }

@@ -31,28 +31,14 @@ func checkDropped(_ *testing.T, s *suite) outcome {
 			return err
 		}
 		// A group that leaks anything at all leaks more than 16 bytes.
-		grown, bound := int64(0), int64(64<<10+16*n)
-		for range 20 {
-			e.Settle()
-			if grown = heapInUse() - bytes; grown <= bound {
-				break
-			}
-		}
-		if grown > bound {
-			return fmt.Errorf("the heap grew by %d KiB over %d groups, %.1f bytes each", grown>>10, n, float64(grown)/float64(n))
-		}
-		more, slack := 0, 0
+		slack := 0
 		if !s.impl.Promises.Parks {
 			slack = 16 + 4*runtime.GOMAXPROCS(0) // workers that are shared and stay
 		}
-		for range 200 {
-			e.Settle()
-			if more = runtime.NumGoroutine() - goroutines; more <= slack {
-				return nil
-			}
-			runtime.GC() // may be what ends those of a dropped group
+		if err := errors.Join(heapLeft(e, bytes, int64(64<<10+16*n)), goroutinesLeft(e, goroutines, slack)); err != nil {
+			return fmt.Errorf("after %d groups %w", n, err)
 		}
-		return fmt.Errorf("%d goroutines more after %d groups:\n%s", more, n, head(allStacks(), 4<<10))
+		return nil
 	})
 	return outcome{err: err, seed: s.set.seed}
 }
@@ -97,6 +83,33 @@ func dropGroups(s *suite, parent context.Context, n int) error {
 		}
 	}
 	return nil
+}
+
+// heapLeft waits until no more than bound bytes are reachable beyond base.
+func heapLeft(e *conformance.Env, base, bound int64) error {
+	grown := int64(0)
+	for range 20 {
+		e.Settle()
+		if grown = heapInUse() - base; grown <= bound {
+			return nil
+		}
+	}
+	return fmt.Errorf("the heap has grown by %d KiB, want at most %d KiB", grown>>10, bound>>10)
+}
+
+// goroutinesLeft waits until there are no more goroutines than before, but for slack.
+func goroutinesLeft(e *conformance.Env, before, slack int) error {
+	more := 0
+	for try := range 1000 {
+		e.Settle()
+		if more = runtime.NumGoroutine() - before; more <= slack {
+			return nil
+		}
+		if try%5 == 0 {
+			runtime.GC() // may be what ends those of something that was dropped
+		}
+	}
+	return fmt.Errorf("there are %d goroutines more:\n%s", more, head(allStacks(), 4<<10))
 }
 
 // heapInUse returns the bytes that are reachable.

@@ -314,12 +314,9 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		if err := round(n); err != nil {
 			return err
 		}
-		if err := letGo(e, base, int64(64<<10+2*n)); err != nil { // less than a word each
+		err := errors.Join(heapLeft(e, base, int64(64<<10+2*n)), goroutinesLeft(e, goroutines, 16)) // less than a word each
+		if err != nil {
 			return fmt.Errorf("after %d waits that were given up %w", n, err)
-		}
-		e.Settle()
-		if more := runtime.NumGoroutine() - goroutines; more > 16 {
-			return fmt.Errorf("%d goroutines more after %d waits that were given up", more, n)
 		}
 		close(hold)
 		if v, err := f.Value(nil); v != 1 || err != nil { //nolint:staticcheck // nil means Background
@@ -329,19 +326,6 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		return nil
 	})
 	return outcome{err: err, seed: s.set.seed}
-}
-
-// letGo returns an error unless the heap comes to be at most so much larger than
-// base.
-func letGo(e *conformance.Env, base, bound int64) error {
-	grown := int64(0)
-	for range 20 {
-		e.Settle()
-		if grown = heapInUse() - base; grown <= bound {
-			return nil
-		}
-	}
-	return fmt.Errorf("the heap has grown by %d KiB, want at most %d KiB", grown>>10, bound>>10)
 }
 
 // checkFuturesCollected starts many tasks on one executor and drops the futures,
@@ -397,22 +381,18 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		e.Settle()
 		base, goroutines := heapInUse(), runtime.NumGoroutine()
 		drop(x, n)
-		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
+		if err := heapLeft(e, base, int64(256<<10+2*n)); err != nil {
 			return fmt.Errorf("after %d futures without waiters %w", n, err)
 		}
 		executors(n / 100)
-		if err := letGo(e, base, int64(256<<10+2*n)); err != nil {
+		if err := heapLeft(e, base, int64(256<<10+2*n)); err != nil {
 			return fmt.Errorf("after %d executors that were closed %w", n/100, err)
 		}
-		more := 0
-		for range 200 {
-			e.Settle()
-			if more = runtime.NumGoroutine() - goroutines; more <= 16 {
-				x.Close()
-				return nil
-			}
+		if err := goroutinesLeft(e, goroutines, 16); err != nil {
+			return fmt.Errorf("after %d futures and %d executors %w", n, n/100, err)
 		}
-		return fmt.Errorf("%d goroutines more after %d futures and %d executors:\n%s", more, n, n/100, head(allStacks(), 4<<10))
+		x.Close()
+		return nil
 	})
 	return outcome{err: err, seed: s.set.seed}
 }
@@ -442,21 +422,10 @@ func checkExecutorCollected(_ *testing.T, s *suite) outcome {
 				runtime.Gosched()
 			}
 		}
-		left := 0
-		for range 50 {
-			e.Settle()
-			runtime.GC()
-			left = 0
-			for _, p := range held {
-				if p.Value() != nil {
-					left++
-				}
-			}
-			if left == 0 {
-				return nil
-			}
+		if i := collected(e, held[:]...); i >= 0 {
+			return fmt.Errorf("what executor %d of %d, which are closed, has computed is still reachable", i+1, n)
 		}
-		return fmt.Errorf("what %d of %d closed executors have computed is still reachable", left, n)
+		return nil
 	})
 	return outcome{err: err, seed: s.set.seed}
 }

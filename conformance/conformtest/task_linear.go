@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/dynolab/dyno/conformance"
@@ -241,29 +240,10 @@ func describeTask(history []porcupine.Operation) string {
 	return b.String()
 }
 
-// checkTaskLinearizable records and decides as many histories as the settings say.
+// checkTaskLinearizable looks at histories of tasks.
 func checkTaskLinearizable(t *testing.T, s *suite) outcome {
-	undecided := 0
-	for i := range s.set.hists {
-		seed := s.set.seedOf(i)
-		var history []porcupine.Operation
-		err := s.try(t, func(e *conformance.Env) (err error) {
-			history, err = recordTask(e, seed)
-			return err
-		}, seed)
-		if err != nil {
-			return outcome{err: err, seed: seed}
-		}
-		switch porcupine.CheckOperationsTimeout(taskModel, history, 5*time.Second) {
-		case porcupine.Illegal:
-			return outcome{err: fmt.Errorf("no order of these calls is allowed:%s", describeTask(history)), seed: seed}
-		case porcupine.Unknown:
-			undecided++
-		}
-	}
-	o := linOutcome(s.set.hists, undecided)
-	for i, n := range o.notes {
-		o.notes[i] = strings.Replace(n, "clause=group/", "clause=task/", 1)
-	}
-	return o
+	return s.linearizable(t, "task", func(e *conformance.Env, seed uint64) (recorded, error) {
+		history, err := recordTask(e, seed)
+		return recorded{history, taskModel, describeTask}, err
+	})
 }
