@@ -119,11 +119,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	p := d.pool
 	w, inside := from.(*worker)
 	switch {
-	case p.ranks != nil:
-		p.ranks.push(b)
-		p.wake()
-	case !inside && from != nil && from.(*guest).keep(b):
-	case inside && w.pool == p && w.guest == nil:
+	case inside && w.pool == p && w.guest == nil && p.ranks == nil:
 		old := w.next.Swap(b)
 		switch {
 		case p.cfg.Strategy == WorkConserving:
@@ -135,6 +131,10 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		if old != nil {
 			w.push(old)
 		}
+	case p.ranks != nil:
+		p.ranks.push(b)
+		p.wake()
+	case !inside && from != nil && from.(*guest).keep(b):
 	default:
 		p.submit(job{r: b})
 	}

@@ -2,11 +2,14 @@ package workstealing
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dynolab/dyno/group"
 )
 
 // Where a goroutine's stack is dear, the next start takes the one that rests, and the end of
@@ -158,4 +161,31 @@ func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
 	if n != last+1 || sum != 3 {
 		t.Errorf("%d records with %d in all, want %d with 3", n, sum, last+1)
 	}
+}
+
+// Where goroutines rest, a task that panics or calls Goexit has its result, and the worker
+// goes on.
+func TestRestingGoroutinesRecover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool()
+		p.again = make(chan bool)
+		g := NewGroupOn[int](p, t.Context(), group.WithPanicToError(true), group.WithFailFast(false))
+		for range 3 {
+			_ = g.Go(func(context.Context) (int, error) { panic("meant to") })
+			_ = g.Go(func(context.Context) (int, error) { return 1, nil })
+			_ = g.Go(func(context.Context) (int, error) { runtime.Goexit(); return 0, nil })
+			for range 3 {
+				r, _, err := g.Next(t.Context())
+				var panicked *group.PanicError
+				if err != nil || r.Value != 1 && !errors.As(r.Err, &panicked) && !errors.Is(r.Err, group.ErrGoexit) {
+					t.Errorf("%+v, %v", r, err)
+				}
+			}
+			synctest.Wait()
+			if n := p.running.Load(); n != 0 {
+				t.Fatalf("%d goroutines work with nothing to do", n)
+			}
+		}
+		p.close(func() {})
+	})
 }
