@@ -43,7 +43,10 @@ nightly: SOAK = 20
 
 # A test that hangs is to end with its stacks before CI gives up. make vet has looked at all
 # packages already, and more closely than go test does.
-GO_TEST := go test -count=1 -timeout 20m -vet=off
+# Many tests wait, for programs or for each other: twice as many packages at a time as there
+# are processors, and twice as many of the tests that may run beside others, keep those busy.
+CROWD := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+GO_TEST := go test -count=1 -timeout 20m -vet=off -p $(CROWD)
 
 # Else each process under the race detector sleeps for a second at its end.
 export GORACE := atexit_sleep_ms=0
@@ -175,9 +178,9 @@ policy:
 unit:
 	$(call say,all tests but those of the policy)
 	$(GO_TEST) -cover ./actor/... | $(covered)
-	$(GO_TEST) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$|/dyno/actor(/|$$)')
-	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
-	$(GO_TEST) -short ./workloads/benchtest # of each workload one implementation
+	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$|/dyno/actor(/|$$)')
+	@.ci/together '$(GO_TEST) -run "$(SEEDED)" ./impls/serial' \
+		'$(GO_TEST) -short ./workloads/benchtest' # of each workload one implementation
 
 .PHONY: night
 night:
@@ -226,8 +229,9 @@ RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(W
 race: ## concurrent packages under the race detector, with the invariant checks it switches on
 	$(call say,tests under -race; those of concurrent packages with GOMAXPROCS 1 and 2 and 8)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
-	$(if $(RACE),$(GO_TEST) -race -short -cpu $(NUMBERS) -skip '$(SEEDED)' $(PROCS))
-	$(if $(RACE),$(GO_TEST) -race -short -skip '$(SEEDED)' $(RACED))
+	$(if $(RACE),@.ci/together \
+		'$(GO_TEST) -race -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
+		'$(GO_TEST) -race -short -skip "$(SEEDED)" $(RACED)')
 
 .PHONY: race-all
 race-all:
