@@ -60,7 +60,7 @@ type MailboxConfig struct {
 	// the waiting messages the one with the smallest number is handled first,
 	// and of those with equal numbers the one that came first. It is called
 	// by any number of goroutines at once, must not block, and must not use the
-	// actor's state. Nil means first in, first out.
+	// actor's state; it may ask for the Backlog. Nil means first in, first out.
 	Priority func(msg any) int
 
 	// Watermark, if not 0, is how many waiting messages are worth a MailboxHigh

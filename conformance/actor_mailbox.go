@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -92,6 +94,40 @@ var priorityClauses = []Clause{
 			w.undelivered(r, actor.ErrDropped, dropped...)
 		}),
 	},
+	{
+		Name: "actor/priority-asks", Rule: "V2",
+		Why:   "a priority function may ask how much waits in the mailbox: it is the user's, and no lock is held when it is called",
+		Check: actors(priorityAsks),
+	},
+}
+
+// priorityAsks is the check of actor/priority-asks.
+func priorityAsks(w *world) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, policy := range []actor.Policy{actor.Unbounded, actor.Grow, actor.Block, actor.DropNewest, actor.DropOldest} {
+		d := &eventLog{}
+		m := actor.MailboxConfig{Policy: policy}
+		if policy != actor.Unbounded {
+			m.Capacity = 1
+		}
+		var r actor.Ref
+		asked := 0
+		m.Priority = func(any) int {
+			asked += r.Backlog() + 1
+			return 0
+		}
+		r = w.Spawn(actor.Props{New: hearing(d), Mailbox: m})
+		w.suspend(r, actor.Suspension{})
+		w.tell(r, 1)
+		if policy == actor.Block {
+			err := r.TellContext(ended, 2)
+			w.e.require(errors.Is(err, context.Canceled) && asked > 1, "a sender to a full mailbox whose context has ended got ", err, ", and the mailbox was asked about ", asked, " times")
+		}
+		w.Resume(r)
+		w.wantLog(d, "1")
+		w.e.require(asked > 0, "no message was given a priority")
+	}
 }
 
 // priorityOf is a priority function: that of a ranked message, a number is its

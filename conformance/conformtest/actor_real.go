@@ -268,7 +268,7 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 // another one left only if both ran on the same processor, so there are many turns.
 func checkFloodsInTurn(t *testing.T, s *suite) outcome {
 	err := s.try(t, func(e *conformance.Env) error {
-		const turns, flood, more = 20, 3000, 10 // a flood is more than any mailbox keeps memory for
+		const turns, flood, more = 60, 1100, 10 // a flood is more than any mailbox keeps memory for
 		priority := actor.MailboxConfig{Priority: func(any) int { return 0 }}
 		for _, cfg := range []actor.MailboxConfig{{}, priority} {
 			h := s.hosted(e, actor.Config{})
