@@ -109,7 +109,8 @@ type meter struct {
 	latency *measure.Times // nil: the workload is no open loop
 	shares  []measure.Metric
 
-	_ [64]byte // what receivers write is in front, what senders write behind
+	// What receivers write is in front, what senders write behind; TinyGo has one processor.
+	_ [64 * (len("gc") / len(runtime.Compiler))]byte
 
 	backlog measure.Backlog
 }
