@@ -149,24 +149,16 @@ func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 	return n.take(m)
 }
 
-// blockedRun is Blocked run by an implementation.
-type blockedRun struct {
-	*system
-	blocked *blocked
-}
-
 func blockedOnActors(st Setting) Run {
-	r := new(blockedRun)
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		b := newBlocked(&s.progress, st)
-		r.blocked = b
+	var b *blocked
+	s := newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		b = newBlocked(&s.progress, st)
 		for i := 0; i < len(b.nodes) && err == nil; i++ {
 			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
 		}
 		return err
 	})
-	r.begun = func(ctx *actor.Context) error {
-		b := r.blocked
+	s.begun = func(ctx *actor.Context) error {
 		for i := range b.busy {
 			if err := ctx.Tell(b.nodes[i].self, &b.naps[i]); err != nil {
 				return err
@@ -174,45 +166,22 @@ func blockedOnActors(st Setting) Run {
 		}
 		return nil
 	}
-	return r
+	return &run{s, func(n int) error {
+		return b.do(n, func() error { return s.play(s.begun) }, s.wait)
+	}, func() error { return b.check() }}
 }
 
-func (r *blockedRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	return r.blocked.do(n, func() error { return r.play(r.begun) }, r.wait)
-}
-
-func (r *blockedRun) Check() error {
-	return r.finish(r.blocked.check)
-}
-
-// blockedRef is Blocked run by a reference.
-type blockedRef struct {
-	*goroutines
-	blocked *blocked
-	send    carrier[*nap]
-}
-
+// blockedByHand is Blocked run by a reference.
 func blockedByHand(st Setting, carry carrying[*nap]) Run {
-	r := &blockedRef{goroutines: new(goroutines)}
-	r.init()
-	b := newBlocked(&r.progress, st)
-	r.blocked = b
-	r.send = carry(r.goroutines, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
-	return r
-}
-
-func (r *blockedRef) Do(n int) error {
-	return r.blocked.do(n, func() error {
-		for i := range r.blocked.busy {
-			r.send(i, &r.blocked.naps[i])
-		}
-		return r.wait()
-	}, r.wait)
-}
-
-func (r *blockedRef) Check() error {
-	return r.finish(r.blocked.check)
+	g := newGoroutines()
+	b := newBlocked(&g.progress, st)
+	send := carry(g, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
+	return &run{g, func(n int) error {
+		return b.do(n, func() error {
+			for i := range b.busy {
+				send(i, &b.naps[i])
+			}
+			return g.wait()
+		}, g.wait)
+	}, b.check}
 }

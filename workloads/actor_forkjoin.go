@@ -84,6 +84,20 @@ func (f *fork) book(n int, got finding) error {
 	return nil
 }
 
+// do performs n operations, a tree of at most so many nodes after the other.
+func (f *fork) do(n int, tree func(k int) (finding, error)) error {
+	f.asked += int64(n)
+	return inRounds(n, forkNodes, func(k int) error {
+		found, err := tree(k)
+		if err != nil {
+			return err
+		}
+		return f.book(k, found)
+	})
+}
+
+func (f *fork) check() error { return countCheck(f.asked, f.booked) }
+
 // A forkNode is an actor.
 type forkNode struct {
 	stretch
@@ -173,51 +187,27 @@ type forkRun struct {
 func forkOnActors(st Setting) Run {
 	r := &forkRun{fork: newFork()}
 	r.system = newSystem(st, func(*system, *actor.Context) error { return nil })
-	return r
+	return &run{r.system, func(n int) error {
+		return r.do(n, func(k int) (finding, error) {
+			r.begin(k, 1)
+			root := &forkNode{stretch: stretch{0, k}, run: r}
+			err := r.play(root.start)
+			return r.found, err
+		})
+	}, r.check}
 }
 
-func (r *forkRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	r.asked += int64(n)
-	return inRounds(n, forkNodes, func(k int) error {
-		r.begin(k, 1)
-		root := &forkNode{stretch: stretch{0, k}, run: r}
-		if err := r.play(root.start); err != nil {
-			return err
-		}
-		return r.book(k, r.found)
-	})
+// forkByHand is ForkJoin run by a reference.
+func forkByHand(find func(s stretch) finding) Run {
+	f := newFork()
+	return &run{caller{}, func(n int) error {
+		return f.do(n, func(k int) (finding, error) {
+			found := make(chan finding)
+			go func() { found <- find(stretch{0, k}) }()
+			return <-found, nil
+		})
+	}, f.check}
 }
-
-func (r *forkRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return countCheck(r.asked, r.booked)
-}
-
-// forkRef is ForkJoin run by a reference.
-type forkRef struct {
-	fork
-	find func(s stretch) finding
-}
-
-func forkByHand(find func(s stretch) finding) Run { return &forkRef{newFork(), find} }
-
-func (r *forkRef) Do(n int) error {
-	r.asked += int64(n)
-	return inRounds(n, forkNodes, func(k int) error {
-		found := make(chan finding)
-		go func() { found <- r.find(stretch{0, k}) }()
-		return r.book(k, <-found)
-	})
-}
-
-func (r *forkRef) Check() error { return countCheck(r.asked, r.booked) }
-
-func (r *forkRef) Close() {}
 
 func forkOnChannels(room int) func(s stretch) finding {
 	var find func(s stretch) finding

@@ -204,81 +204,55 @@ func (l *openLoop) Receive(_ *actor.Context, msg any) error {
 	return l.take(m)
 }
 
-// latencyRun is the workload run by an implementation.
-type latencyRun struct {
-	*system
-	loop *openLoop
-	self actor.Ref
-	send func(m *timed) error
+func (p pace) onActor(st Setting) Run {
+	return loopOnActor(st, func(s *system, ctx *actor.Context) (*openLoop, actor.Ref, error) {
+		l := newOpenLoop(&s.progress, st, p)
+		self, err := s.spawn(ctx, l)
+		return l, self, err
+	})
 }
 
-func (p pace) onActor(st Setting) Run {
-	r := new(latencyRun)
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r.loop = newOpenLoop(&s.progress, st, p)
-		r.self, err = s.spawn(ctx, r.loop)
+// loopOnActor sends the messages of a loop to an actor; setUp makes both.
+func loopOnActor(st Setting, setUp func(s *system, ctx *actor.Context) (*openLoop, actor.Ref, error)) Run {
+	var (
+		l  *openLoop
+		to actor.Ref
+	)
+	s := newSystem(st, func(s *system, ctx *actor.Context) (err error) {
+		l, to, err = setUp(s, ctx)
 		return err
 	})
-	r.sendTo()
-	return r
-}
-
-// sendTo makes the run send to its actor.
-func (r *latencyRun) sendTo() {
-	r.send = func(m *timed) error { return r.self.Tell(m) }
-	if r.err() == nil && r.sys.Synchronous() {
-		r.send = func(m *timed) error {
-			err := r.self.Tell(m)
-			r.sys.RunUntilIdle()
+	send := func(m *timed) error { return to.Tell(m) }
+	if s.err() == nil && s.sys.Synchronous() {
+		send = func(m *timed) error {
+			err := to.Tell(m)
+			s.sys.RunUntilIdle()
 			return err
 		}
 	}
+	return &run{s, func(n int) error {
+		if err := l.do(n, send); err != nil {
+			s.fail(err)
+			return s.err() // why the actor has stopped, if that is why
+		}
+		return s.wait()
+	}, func() error { return l.check() }}
 }
 
-func (r *latencyRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	if err := r.loop.do(n, r.send); err != nil {
-		r.fail(err)
-		return r.err() // why the actor has stopped, if that is why
-	}
-	return r.wait()
-}
-
-func (r *latencyRun) Check() error {
-	return r.finish(r.loop.check)
-}
-
-// latencyByHand is the workload run by a reference.
-type latencyByHand struct {
-	*goroutines
-	loop *openLoop
-	send func(m *timed) error
-}
-
-func newLatencyByHand(st Setting, p pace) *latencyByHand {
-	r := &latencyByHand{goroutines: new(goroutines)}
-	r.init()
-	r.loop = newOpenLoop(&r.progress, st, p)
-	return r
-}
-
-func (r *latencyByHand) Do(n int) error {
-	_ = r.loop.do(n, r.send) // send returns no errors
-	return r.wait()
-}
-
-func (r *latencyByHand) Check() error {
-	return r.finish(r.loop.check)
+// byHand is a loop run by a reference. Send returns no errors.
+func (l *openLoop) byHand(g *goroutines, send func(m *timed) error) Run {
+	return &run{g, func(n int) error {
+		_ = l.do(n, send)
+		return g.wait()
+	}, l.check}
 }
 
 func (p pace) byHand(st Setting, carry carrying[*timed]) Run {
-	r := newLatencyByHand(st, p)
-	send := carry(r.goroutines, 1, func(_ int, m *timed) error { return r.loop.take(m) })
-	r.send = func(m *timed) error {
+	g := newGoroutines()
+	l := newOpenLoop(&g.progress, st, p)
+	send := carry(g, 1, func(_ int, m *timed) error { return l.take(m) })
+	return l.byHand(g, func(m *timed) error {
 		send(0, m)
 		return nil
-	}
-	return r
+	})
 }

@@ -160,7 +160,7 @@ func spawnOnActors(st Setting) Run {
 		r.roll = newSpawnRoll(&s.progress, st)
 		return nil
 	})
-	return r
+	return &run{r.system, func(n int) error { return r.roll.do(n, r.round, r.dismiss) }, func() error { return nil }}
 }
 
 // roundParent is the parent of a round's actors, with which they stop.
@@ -189,13 +189,6 @@ func (r roundParent) PostStop(*actor.Context) error {
 	return nil
 }
 
-func (r *spawnRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	return r.roll.do(n, r.round, r.dismiss)
-}
-
 func (r *spawnRun) round(k int) error {
 	r.k, r.made = k, 0
 	return r.play(func(ctx *actor.Context) (err error) {
@@ -215,75 +208,66 @@ func (r *spawnRun) dismiss() {
 	})
 }
 
-func (r *spawnRun) Check() error { return r.stop() }
-
-// spawnByHand is spawnCrowd run by a reference.
-type spawnByHand struct {
-	*goroutines
-	roll    *spawnRoll
-	round   func(k int)
-	dismiss func(k int)
+// newSpawnByHand makes what a reference needs. No goroutine is there between two Dos.
+func newSpawnByHand(st Setting) (*spawnRoll, *goroutines) {
+	g := newGoroutines()
+	g.let = func() {}
+	return newSpawnRoll(&g.progress, st), g
 }
 
-func newSpawnByHand(st Setting) *spawnByHand {
-	r := &spawnByHand{goroutines: new(goroutines)}
-	r.init()
-	r.let = func() {} // no goroutine is there between two Dos
-	r.roll = newSpawnRoll(&r.progress, st)
-	return r
+// byHand is spawnCrowd run by a reference: round makes k goroutines and sends them their
+// messages, and dismiss has them end.
+func (r *spawnRoll) byHand(g *goroutines, round, dismiss func(k int)) Run {
+	return &run{g, func(n int) error {
+		k := 0
+		return r.do(n,
+			func(now int) error {
+				k = now
+				g.wg.Add(k)
+				round(k)
+				return g.wait()
+			},
+			func() {
+				dismiss(k)
+				g.wg.Wait()
+			})
+	}, func() error { return nil }}
 }
-
-func (r *spawnByHand) Do(n int) error {
-	k := 0
-	return r.roll.do(n,
-		func(now int) error {
-			k = now
-			r.wg.Add(k)
-			r.round(k)
-			return r.wait()
-		},
-		func() {
-			r.dismiss(k)
-			r.wg.Wait()
-		})
-}
-
-func (r *spawnByHand) Check() error { return r.stop() }
 
 // spawnOnChannels makes a goroutine and a channel for each actor.
 func spawnOnChannels(st Setting, room int) Run {
-	r := newSpawnByHand(st)
-	in := make([]chan *hello, len(r.roll.hellos))
+	r, g := newSpawnByHand(st)
+	in := make([]chan *hello, len(r.hellos))
 	serve := func(a *spawned, own <-chan *hello) {
-		defer r.wg.Done()
+		defer g.wg.Done()
 		for h := range own {
 			if err := a.take(h); err != nil {
-				r.fail(err)
+				g.fail(err)
 			}
 		}
 	}
-	r.round = func(k int) {
-		for i := range k {
-			in[i] = make(chan *hello, room)
-			go serve(&spawned{id: i}, in[i])
-			in[i] <- &r.roll.hellos[i]
-		}
-	}
-	r.dismiss = func(k int) {
-		for i := range k {
-			close(in[i])
-			in[i] = nil
-		}
-	}
-	return r
+	return r.byHand(g,
+		func(k int) {
+			for i := range k {
+				in[i] = make(chan *hello, room)
+				go serve(&spawned{id: i}, in[i])
+				in[i] <- &r.hellos[i]
+			}
+		},
+		func(k int) {
+			for i := range k {
+				close(in[i])
+				in[i] = nil
+			}
+		})
 }
 
 // spawnOnBoxes makes a goroutine and a locked mailbox for each actor.
 func spawnOnBoxes(st Setting) Run {
-	r := newSpawnByHand(st)
-	in := make([]*condbox.Box[*hello], len(r.roll.hellos))
+	r, g := newSpawnByHand(st)
+	in := make([]*condbox.Box[*hello], len(r.hellos))
 	serve := func(a *spawned, own *condbox.Box[*hello]) {
-		defer r.wg.Done()
+		defer g.wg.Done()
 		var batch []*hello
 		for {
 			if batch = own.TakeAll(batch); len(batch) == 0 {
@@ -291,25 +275,25 @@ func spawnOnBoxes(st Setting) Run {
 			}
 			for _, h := range batch {
 				if err := a.take(h); err != nil {
-					r.fail(err)
+					g.fail(err)
 				}
 			}
 		}
 	}
-	r.round = func(k int) {
-		for i := range k {
-			in[i] = condbox.New[*hello](0)
-			go serve(&spawned{id: i}, in[i])
-			in[i].Put(&r.roll.hellos[i])
-		}
-	}
-	r.dismiss = func(k int) {
-		for i := range k {
-			in[i].Close()
-			in[i] = nil
-		}
-	}
-	return r
+	return r.byHand(g,
+		func(k int) {
+			for i := range k {
+				in[i] = condbox.New[*hello](0)
+				go serve(&spawned{id: i}, in[i])
+				in[i].Put(&r.hellos[i])
+			}
+		},
+		func(k int) {
+			for i := range k {
+				in[i].Close()
+				in[i] = nil
+			}
+		})
 }
 
 // spawnInterval is the time between two actors of spawnRate, in nanoseconds.
@@ -404,44 +388,37 @@ func (a *shortLived) Receive(ctx *actor.Context, msg any) error {
 }
 
 func spawnRateOnActors(st Setting) Run {
-	r := new(latencyRun)
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r.loop = newSpawnLoop(&s.progress, st)
-		parent := &spawnParent{loop: r.loop}
-		r.self, err = s.spawn(ctx, parent)
-		parent.self = r.self
-		return err
+	return loopOnActor(st, func(s *system, ctx *actor.Context) (_ *openLoop, _ actor.Ref, err error) {
+		parent := &spawnParent{loop: newSpawnLoop(&s.progress, st)}
+		parent.self, err = s.spawn(ctx, parent)
+		return parent.loop, parent.self, err
 	})
-	r.sendTo()
-	return r
 }
 
 // spawnRateByHand is spawnRate run by a reference: spawn makes a goroutine and sends
 // it the message, and the goroutine sends what it noted to the one that books.
-func spawnRateByHand(st Setting, spawn func(r *latencyByHand, booked chan<- *handledNote, m *timed)) Run {
-	r := &latencyByHand{goroutines: new(goroutines)}
-	r.init()
-	r.loop = newSpawnLoop(&r.progress, st)
+func spawnRateByHand(st Setting, spawn func(g *goroutines, booked chan<- *handledNote, m *timed)) Run {
+	g := newGoroutines()
+	l := newSpawnLoop(&g.progress, st)
 	booked := make(chan *handledNote, window)
-	r.launch(func() {
+	g.launch(func() {
 		for n := range booked {
-			r.loop.book(n)
+			l.book(n)
 		}
 	})
-	r.send = func(m *timed) error {
-		spawn(r, booked, m)
+	g.let = func() { close(booked) } // all have been booked
+	return l.byHand(g, func(m *timed) error {
+		spawn(g, booked, m)
 		return nil
-	}
-	r.let = func() { close(booked) } // all have been booked
-	return r
+	})
 }
 
 func spawnRateOnChannels(st Setting, room int) Run {
-	return spawnRateByHand(st, func(r *latencyByHand, booked chan<- *handledNote, m *timed) {
+	return spawnRateByHand(st, func(g *goroutines, booked chan<- *handledNote, m *timed) {
 		in := make(chan *timed, room)
-		r.launch(func() {
+		g.launch(func() {
 			n := new(handledNote)
-			_ = n.take(r.loop.meter, <-in) // there is one
+			_ = n.take(st.Meter, <-in) // there is one
 			booked <- n
 		})
 		in <- m
@@ -449,12 +426,12 @@ func spawnRateOnChannels(st Setting, room int) Run {
 }
 
 func spawnRateOnBoxes(st Setting) Run {
-	return spawnRateByHand(st, func(r *latencyByHand, booked chan<- *handledNote, m *timed) {
+	return spawnRateByHand(st, func(g *goroutines, booked chan<- *handledNote, m *timed) {
 		in := condbox.New[*timed](0)
-		r.launch(func() {
+		g.launch(func() {
 			n := new(handledNote)
 			for _, m := range in.TakeAll(nil) {
-				_ = n.take(r.loop.meter, m) // there is one
+				_ = n.take(st.Meter, m) // there is one
 			}
 			booked <- n
 		})

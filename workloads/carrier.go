@@ -115,11 +115,46 @@ type handRun struct {
 	most  int    // operations of a round, where a Do has rounds
 }
 
-func newHandRun() *handRun {
-	r := &handRun{goroutines: new(goroutines)}
-	r.init()
-	return r
+func newHandRun() *handRun { return &handRun{goroutines: newGoroutines()} }
+
+func newGoroutines() *goroutines {
+	g := new(goroutines)
+	g.init()
+	return g
 }
+
+// A run is one whose workload has a way of its own to do operations, on a system, on the
+// goroutines of a reference or on none.
+type run struct {
+	side
+	do    func(n int) error
+	check func() error
+}
+
+// A side is who carries the messages of a run: *system, *goroutines or the caller.
+type side interface {
+	err() error
+	finish(check func() error) error
+	Close()
+}
+
+// Do implements [Run].
+func (r *run) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.do(n)
+}
+
+// Check implements [Run].
+func (r *run) Check() error { return r.finish(r.check) }
+
+// caller is the side of a run that its caller does alone.
+type caller struct{}
+
+func (caller) err() error                      { return nil }
+func (caller) finish(check func() error) error { return check() }
+func (caller) Close()                          {}
 
 // worker makes a goroutine that calls work for each Do.
 func (r *handRun) worker(work func() error) {

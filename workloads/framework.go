@@ -191,40 +191,40 @@ func askOn(f Framework) Run {
 
 // onFramework runs an open loop by a framework.
 func (p pace) onFramework(st Setting, f Framework) Run {
-	r := newLatencyByHand(st, p)
-	r.let = f.Close
+	g := newGoroutines()
+	g.let = f.Close
+	l := newOpenLoop(&g.progress, st, p)
 	receiver := f.Spawn(func(_ Turn, m any) {
-		if err := r.loop.Receive(nil, m); err != nil {
-			r.fail(err)
+		if err := l.Receive(nil, m); err != nil {
+			g.fail(err)
 		}
 	})
-	r.send = func(m *timed) error {
+	return l.byHand(g, func(m *timed) error {
 		f.Send(receiver, m)
 		return nil
-	}
-	return r
+	})
 }
 
 // spawnOnFramework runs spawnCrowd by a framework.
 func spawnOnFramework(st Setting, f Framework) Run {
-	r := newSpawnByHand(st)
-	r.let = f.Close
-	made := make([]Address, len(r.roll.hellos))
-	r.round = func(k int) {
-		for i := range k {
-			a := &spawned{id: i}
-			made[i] = f.Spawn(func(_ Turn, m any) {
-				if err := a.Receive(nil, m); err != nil {
-					r.fail(err)
-				}
-			})
-			f.Send(made[i], &r.roll.hellos[i])
-		}
-	}
-	r.dismiss = func(k int) {
-		f.Stop(made[:k])
-		clear(made[:k])
-		r.wg.Add(-k) // which a reference's goroutines do
-	}
-	return r
+	r, g := newSpawnByHand(st)
+	g.let = f.Close
+	made := make([]Address, len(r.hellos))
+	return r.byHand(g,
+		func(k int) {
+			for i := range k {
+				a := &spawned{id: i}
+				made[i] = f.Spawn(func(_ Turn, m any) {
+					if err := a.Receive(nil, m); err != nil {
+						g.fail(err)
+					}
+				})
+				f.Send(made[i], &r.hellos[i])
+			}
+		},
+		func(k int) {
+			f.Stop(made[:k])
+			clear(made[:k])
+			g.wg.Add(-k) // which a reference's goroutines do
+		})
 }

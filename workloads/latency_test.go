@@ -200,11 +200,16 @@ func TestRingFloorIsChecked(t *testing.T) {
 		"a node is visited twice": func(r *rings) { r.node(3).visits++ },
 		"a node is another's":     func(r *rings) { r.node(3).weight++ },
 	} {
-		run := ringKind{count: 1, size: 20, shuffled: true}.onFloor(Setting{}).(*ringsOnFloor)
-		harm(run.rings)
-		err := run.Do(100)
+		var s progress
+		s.init()
+		r := newRings(&s, 1, 20, true)
+		err := r.walk(20)
+		harm(r)
 		if err == nil {
-			err = run.Check()
+			err = r.walk(100)
+		}
+		if err == nil {
+			err = r.check()
 		}
 		if err == nil {
 			t.Errorf("%s: not noticed", name)
@@ -273,13 +278,14 @@ func TestSpawnLatencyIsBookedAsItWas(t *testing.T) {
 // An actor that has had its message goes: a run among ever more of them would
 // measure something else the longer it takes.
 func TestSpawnedActorsDoNotPileUp(t *testing.T) {
-	run := spawnRateOnActors(Setting{Impl: serial.Impl}).(*latencyRun)
-	defer run.Close()
-	before := run.sys.Stats().Actors
-	if err := run.Do(100); err != nil {
+	r := spawnRateOnActors(Setting{Impl: serial.Impl}).(*run)
+	defer r.Close()
+	sys := r.side.(*system).sys
+	before := sys.Stats().Actors
+	if err := r.Do(100); err != nil {
 		t.Fatal(err)
 	}
-	if after := run.sys.Stats().Actors; after != before {
+	if after := sys.Stats().Actors; after != before {
 		t.Errorf("%d actors after the run, %d before", after, before)
 	}
 }

@@ -314,26 +314,21 @@ func ringsOnBoxes(c *goroutines, r *rings) carrier[*token] {
 	return func(to int, t *token) { in[to].Put(t) }
 }
 
-// ringsOnFloor is rings without messages.
-type ringsOnFloor struct {
-	progress
-	rings *rings
-}
-
 // onFloor runs rings in the caller's goroutine, which calls node after node: what
 // it takes to reach the nodes' own memory, however they are told of it.
 func (k ringKind) onFloor(st Setting) Run {
-	r := new(ringsOnFloor)
-	r.init()
-	r.rings = k.new(&r.progress, st)
-	_ = r.Do(len(r.rings.nodes))
-	return r
+	s := new(progress)
+	s.init()
+	r := k.new(s, st)
+	_ = r.walk(len(r.nodes))
+	return &run{caller{}, r.walk, r.check}
 }
 
-func (r *ringsOnFloor) Do(n int) error {
-	r.rings.deal(n)
-	for i := range r.rings.moving {
-		t := r.rings.token(r.rings.first + i)
+// walk does n hops.
+func (r *rings) walk(n int) error {
+	r.deal(n)
+	for i := range r.moving {
+		t := r.token(r.first + i)
 		for more := true; more; {
 			var err error
 			if more, err = t.at.visit(t); err != nil {
@@ -343,11 +338,6 @@ func (r *ringsOnFloor) Do(n int) error {
 	}
 	return nil
 }
-
-func (r *ringsOnFloor) Check() error { return r.rings.check() }
-
-// Close has nothing to release.
-func (r *ringsOnFloor) Close() {}
 
 // floor is the reference without messages.
 func (k ringKind) floor() Ref {
