@@ -131,6 +131,7 @@ func heapInUse() int64 {
 // runs, so that submitting is given up after some time; the figure is then of
 // fewer tasks.
 func checkQueued(_ *testing.T, s *suite) outcome {
+	const enough = 128 // tasks to see whether each has a goroutine, however slow the machine is
 	limit := s.limit + time.Duration(s.set.queued)*time.Millisecond
 	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -146,7 +147,7 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 		}
 		goroutines, bytes := runtime.NumGoroutine(), footprint()
 		n, each := 0, false
-		for begun := time.Now(); n < s.set.queued && !each && (n%64 != 0 || time.Since(begun) < s.set.queueing); {
+		for begun := time.Now(); n < s.set.queued && !each && (n%64 != 0 || n < enough || time.Since(begun) < s.set.queueing); {
 			if err := g.Go(spin); err != nil {
 				released.Store(true)
 				return nil, fmt.Errorf("Go returned %w", err)
@@ -154,7 +155,7 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 			// A goroutine each: enough of them have been seen, and a million
 			// would fill the machine.
 			n++
-			each = n%64 == 0 && n >= 256 && runtime.NumGoroutine()-goroutines > n/2
+			each = n%64 == 0 && n >= enough && runtime.NumGoroutine()-goroutines > n/2
 		}
 		queued := n - int(started.Load())
 		perTask := float64(footprint()-bytes) / float64(n)
