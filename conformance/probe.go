@@ -69,6 +69,7 @@ type waiting struct {
 	e     *Env
 	began time.Time
 	tries int
+	looks int // whether anything runs
 	rests int // how often all was at rest, less how often it was not
 }
 
@@ -91,7 +92,8 @@ func (e *Env) wait(what string) *waiting {
 // that has not happened by now will. What must happen may need time to pass: a worker
 // that is blocked is replaced only when that shows. Where Settle is exact time is cheap,
 // and nothing that takes ten seconds of it is going to happen; elsewhere it is Patience
-// that ends, or before that the rest of all goroutines.
+// that ends, or before that the rest of all goroutines. Patience is counted in looks where
+// there are any: time for which the process was stopped is not the implementation's.
 func (w *waiting) again() bool {
 	w.tries++
 	switch {
@@ -103,18 +105,19 @@ func (w *waiting) again() bool {
 	case w.e.AtRest != nil && time.Since(w.began) > restAfter:
 		// One look says little, since what would wake a goroutine may wait for a processor of
 		// the machine; a process that is stopped does not look.
+		w.looks++
 		if w.e.AtRest() {
 			w.rests++
 		} else if w.rests > 0 {
 			w.rests--
 		}
 		time.Sleep(restPause)
-		return w.rests < restLooks && time.Since(w.began) < w.e.Patience
+		return w.rests < restLooks && time.Duration(w.looks)*restPause < w.e.Patience
 	case w.tries%16 == 0:
 		// Not all of it is yielding: TinyGo's clock for some emulated chips
 		// stands while anything can run, and what is waited for may come by it.
 		time.Sleep(time.Microsecond)
-		return w.e.Patience == 0 || time.Since(w.began) < w.e.Patience
+		return w.e.Patience == 0 || w.e.AtRest != nil || time.Since(w.began) < w.e.Patience
 	default:
 		yield()
 	}

@@ -52,10 +52,17 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 		})
 	}()
 	var deadlock any
-	select {
-	case deadlock = <-dead:
-	case <-time.After(limit):
-		return hung(e, fmt.Sprintf("was not over after %v: something spins, or holds a lock", limit), stacksOf(id.Load()))
+	look := time.NewTicker(restPause)
+	defer look.Stop()
+	for ran, over := time.Duration(0), false; !over; {
+		select {
+		case deadlock = <-dead:
+			over = true
+		case <-look.C:
+			if ran += restPause; ran >= limit {
+				return hung(e, fmt.Sprintf("was not over after %v: something spins, or holds a lock", limit), stacksOf(id.Load()))
+			}
+		}
 	}
 	select {
 	case <-returned:
@@ -72,8 +79,10 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 	return err
 }
 
-// A check that is in a call that does not return is given up when nothing ran in restLooks
-// looks, restPause apart: sooner than that its clauses wait for nothing.
+// How long a check takes is counted in ticks, restPause apart, of a ticker that leaves out
+// what it is late for: time for which the process was stopped, or the machine, is not the
+// implementation's. A check that is in a call that does not return is given up when nothing
+// ran at restLooks ticks: sooner than that its clauses wait for nothing.
 const (
 	restPause = 100 * time.Millisecond
 	restLooks = 40
@@ -93,17 +102,17 @@ func outside(limit time.Duration, e *conformance.Env, check func(*conformance.En
 	}
 	e.Exact, e.Patience, e.Stacks, e.AtRest = false, min(limit, waits), allStacks, idle.Now
 	done := alone(e, check)
-	timer, look := time.NewTimer(limit), time.NewTicker(restPause)
-	defer timer.Stop()
+	look := time.NewTicker(restPause)
 	defer look.Stop()
-	for rests := 0; rests < restLooks; {
+	for ran, rests := time.Duration(0), 0; rests < restLooks; {
 		select {
 		case err := <-done:
 			return err
-		case <-timer.C:
-			givenUp.Store(true)
-			return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
 		case <-look.C:
+			if ran += restPause; ran >= limit {
+				givenUp.Store(true)
+				return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
+			}
 			if idle.Now() {
 				rests++
 			} else {
