@@ -3,6 +3,7 @@ package actor
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,18 +49,31 @@ func (wallClock) NewAlarm(f func()) Alarm { return &wallAlarm{f: f} }
 type wallAlarm struct {
 	f     func()
 	timer *time.Timer
+	calls *atomic.Pointer[func()] // what the timer calls, nil if the alarm is stopped
 }
 
+// Set hands f over to the goroutine on which the timer rings.
 func (a *wallAlarm) Set(d time.Duration) {
-	if a.timer == nil {
-		a.timer = time.AfterFunc(d, a.f)
-	} else {
+	if a.timer != nil {
+		a.calls.Store(&a.f)
 		a.timer.Reset(d)
+		return
 	}
+	calls := new(atomic.Pointer[func()])
+	calls.Store(&a.f)
+	a.calls = calls
+	a.timer = time.AfterFunc(d, func() {
+		if f := calls.Load(); f != nil {
+			(*f)()
+		}
+	})
 }
 
+// Stop takes f back as well: package time may keep a timer that is stopped until its time has
+// come, which would keep a system alive that is done.
 func (a *wallAlarm) Stop() {
 	if a.timer != nil {
+		a.calls.Store(nil)
 		a.timer.Stop()
 	}
 }

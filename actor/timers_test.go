@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 )
 
 // told is a waiter that is a function.
@@ -650,4 +651,28 @@ func TestTimersAllocateNothing(t *testing.T) {
 		ts.stop(&x[i])
 	}
 	ts.check(t)
+}
+
+// TestStoppedAlarmKeepsNothing: package time keeps a timer that is stopped while there are
+// others. What the alarm would have called is not kept.
+func TestStoppedAlarmKeepsNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // all timers are in one heap
+	for range 16 {
+		defer time.AfterFunc(time.Hour, func() {}).Stop()
+	}
+	stopped := func() weak.Pointer[[64]*int] {
+		held := new([64]*int)
+		alarm := wallClock{}.NewAlarm(func() { runtime.KeepAlive(held) })
+		for range 2 { // the second time its timer is there already
+			alarm.Set(time.Hour)
+			alarm.Stop()
+		}
+		return weak.Make(held)
+	}()
+	for range 10 {
+		if runtime.GC(); stopped.Value() == nil {
+			return
+		}
+	}
+	t.Error("what an alarm would have called is kept after the alarm was stopped")
 }

@@ -29,6 +29,8 @@ var recursionPolicy = RecursionPolicy{
 	},
 	Apart: []string{"time.AfterFunc"},
 	Beyond: []string{
+		// Package time calls it, on a goroutine apart, and nothing else has it.
+		"(*actor.wallAlarm).Set$1",
 		// It starts tasks, and no board is asked for it.
 		"(*workloads.togetherActor).Receive",
 		// A task is no message: a worker comes to one only if a program has
