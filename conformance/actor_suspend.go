@@ -56,6 +56,24 @@ var suspendClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/suspend-stream", Rule: "S3",
+		Why: "a suspended actor loses nothing of what another one sends it in one turn, however much that is",
+		Check: actors(func(w *world) {
+			const n = 300 // after so many a sender may have a way of its own into the mailbox
+			d := &eventLog{}
+			r, from := w.Spawn(actor.Props{New: hearing(d)}), w.Spawn(actortest.Scripted())
+			w.suspend(r, actor.Suspension{})
+			w.In(from, func(ctx *actor.Context) {
+				for i := range n {
+					w.tells(ctx, r, i+1)
+				}
+			})
+			w.wantLog(d)
+			w.Resume(r)
+			w.wantLog(d, numbers(1, n)...)
+		}),
+	},
+	{
 		Name: "actor/suspend-cycles", Rule: "S5",
 		Why: "an actor can be suspended and resumed any number of times: each time it stops handling messages and goes on with them",
 		Check: clocked(func(w *world, clock *actor.ManualClock) {

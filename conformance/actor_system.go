@@ -184,6 +184,15 @@ var systemClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/stats-unstarted", Rule: "V5",
+		Why: "a dispatcher may be asked what it has counted at any time: before it is started that is nothing",
+		Check: check(func(e *Env) {
+			var st actor.Stats
+			e.Impl.NewDispatcher().AddStats(&st)
+			e.require(st == actor.Stats{}, "a dispatcher that was not started has counted something")
+		}),
+	},
+	{
 		Name: "actor/stats", Rule: "V5",
 		Why: "what a system has counted is exact when it is done: messages, actors, dead letters, what was returned and what failed",
 		Check: actors(func(w *world) {

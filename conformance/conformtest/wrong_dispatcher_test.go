@@ -117,6 +117,9 @@ func (d *wrongDispatcher) Stop(done func()) {
 func (d *wrongDispatcher) AddStats(s *actor.Stats) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.bug.is("not counted before the start") && !d.started {
+		panic("wrong: not started")
+	}
 	if d.bug.is("workers counted wrongly") {
 		s.Workers++
 	}
@@ -259,6 +262,10 @@ func (b *wrongBox) Len() int {
 func (b *wrongBox) item(msg any) wrongItem {
 	it := wrongItem{msg: msg}
 	if b.cfg.Priority != nil {
+		if b.d.bug.is("priority asked under the lock") {
+			b.d.mu.Lock()
+			defer b.d.mu.Unlock()
+		}
 		it.prio = b.cfg.Priority(msg)
 	}
 	return it
@@ -352,7 +359,7 @@ func (b *wrongBox) take(i int) any {
 	return msg
 }
 
-func (b *wrongBox) Send(msg any, _ actor.Worker) actor.SendResult {
+func (b *wrongBox) Send(msg any, from actor.Worker) actor.SendResult {
 	bug := b.d.bug
 	it := b.item(msg)
 	b.d.mu.Lock()
@@ -377,6 +384,9 @@ func (b *wrongBox) Send(msg any, _ actor.Worker) actor.SendResult {
 			return actor.Sent
 		}
 		return actor.Full
+	}
+	if bug.is("stream to a suspended actor lost") && from != nil && b.phase == wrongSuspended && len(b.items) >= 64 {
+		return actor.Sent
 	}
 	b.push(it)
 	if _, number := msg.(int); number && len(b.items) < 12 && bug.is("idle actor not woken until twelve numbers wait") {
@@ -735,6 +745,7 @@ var wrongDispatchers = []wrong{
 	{"messages not counted", "stats tell-random"},
 	{"turns not counted", "stats turn-bound"},
 	{"counted at the end only", "stats-idle"},
+	{"not counted before the start", "stats-unstarted"},
 
 	// Turns.
 	{"two turns at once", "one-at-a-time"},
@@ -746,6 +757,7 @@ var wrongDispatchers = []wrong{
 	{"idle actor not woken by system messages", "stop-idle"},
 	{"system message of an actor wakes no worker", "stop-idle poststop-after-children"},
 	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family suspend-self suspend-after"},
+	{"stream to a suspended actor lost", "suspend-stream"},
 	{"suspended actor woken by messages", "suspended-waits suspend-unregistered"},
 	{"BeginTurn's answer ignored", "prestart-fails"},
 	{"Invoke's answer ignored", "stop-overtakes stop-last-message turn-bound failure-stops"},
@@ -783,6 +795,7 @@ var wrongDispatchers = []wrong{
 	{"Grow is a bound", "mailbox-grow"},
 	{"priority ignored", "priority-order priority-overtakes"},
 	{"largest priority first", "priority-order"},
+	{"priority asked under the lock", "priority-asks"},
 	{"priority unstable", "priority-stable priority-order tell-in-order"},
 	{"priority looked at once in a while", "priority-overtakes"},
 	{"oldest dropped whatever its priority", "priority-drop-oldest"},
@@ -803,7 +816,7 @@ var wrongDispatchers = []wrong{
 	{"done never called", "shutdown-all guardian-stops-system guardian-fails-system"},
 	{"goroutine left by Stop", "leaves-no-goroutine goroutines-bounded"},
 	{"goroutine until the system ends", "stops-leave-no-goroutine"},
-	{"workers counted wrongly", "workers-gone"},
+	{"workers counted wrongly", "workers-gone stats-unstarted"},
 	{"done called with a worker left", "workers-gone"},
 	{"second start accepted", "dispatcher-serves-one"},
 }

@@ -242,7 +242,10 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:
-		if left > 0 || len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
+		if invariants.Enabled && left > 0 {
+			invariants.Violated("lockbased", "a turn that continues has handled all it took")
+		}
+		if len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
 			return true
 		}
 		b.phase = asleep
