@@ -35,7 +35,7 @@ type Collector struct {
 // Collect stores results below folder until ctx ends. Several collectors with one folder do no harm.
 func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error {
 	k := &Collector{client: c, folder: folder, log: log, failed: make(map[string]int)}
-	if err := k.remember(ctx); err != nil {
+	if err := k.remember(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	again, swept := c.reconnected(), time.Time{}
