@@ -105,7 +105,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 # Eight minutes in a fresh clone on two processors are the aim. On 2026-11-23, on the idle
 # machine with a warm build cache, it took 10: check 15 s, unit 308, race 160, the rest 114.
 .PHONY: test
-test: check unit race foreign examples firmware ## everything CI runs: no minute of waiting, no program but Go, make and git
+test: check unit beside foreign examples firmware ## everything CI runs: no minute of waiting, no program but Go, make and git
 	$(call say,all stages passed)
 
 # What make test leaves out, and why:
@@ -179,8 +179,7 @@ unit:
 	$(call say,all tests but those of the policy)
 	$(GO_TEST) -cover ./actor/... | $(covered)
 	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$|/dyno/actor(/|$$)')
-	@.ci/together '$(GO_TEST) -run "$(SEEDED)" ./impls/serial' \
-		'$(GO_TEST) -short ./workloads/benchtest' # of each workload one implementation
+	$(GO_TEST) -run '$(SEEDED)' ./impls/serial
 
 .PHONY: night
 night:
@@ -233,6 +232,15 @@ race: ## concurrent packages under the race detector, with the invariant checks 
 		'$(GO_TEST) -race -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
 		'$(GO_TEST) -race -short -skip "$(SEEDED)" $(RACED)')
 
+# The race detector uses all processors, and what else there is waits for most of its time:
+# for a benchmark's next slice of it, or for another machine's agent.
+.PHONY: beside
+beside:
+	$(call say,under -race; and beside it one implementation of each workload; modules of their own)
+	@.ci/together '$(MAKE) --no-print-directory race STARTED=$(STARTED)' \
+		'$(GO_TEST) -short ./workloads/benchtest' \
+		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)'
+
 .PHONY: race-all
 race-all:
 	$(call say,all tests under -race in full)
@@ -244,6 +252,9 @@ examples:
 	@for e in counter chatroom pingpong pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
+
+.PHONY: modules
+modules:
 	$(call say,modules of their own at a time: actors over NATS; protocol buffers; a fleet of machines; the peers)
 	@.ci/together \
 		'cd actor/natslink && $(GO_TEST) $(RACE) ./...' \
