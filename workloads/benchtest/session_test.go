@@ -155,7 +155,7 @@ func TestSessionFigures(t *testing.T) {
 		slack float64 // how much may come on top
 	}{
 		{"BenchmarkGroup/workload=uneven/impl=ref-floor", 1024, "rounds/op", 0},
-		{"BenchmarkTask/workload=queens/board=8/impl=ref-goroutines", 2057, "allocs/task", 0.02},
+		{"BenchmarkTask/workload=queens/board=8/impl=ref-goroutines", 2057, "allocs/task", 0.1}, // goroutines that are over are used again as the scheduler has it
 		{"BenchmarkActor/workload=suspend/impl=lockbased", 1000, "allocs/msg", 0.02},
 		{"BenchmarkActor/workload=ask/impl=ref-chan-buffered", 1000, "B/msg", 4},
 		{"BenchmarkActor/workload=ask/impl=ref-chan-buffered", 1000, "allocs/msg", 0.02},
