@@ -72,7 +72,8 @@
 //	              wrong groups 40 times.
 //
 //	DYNO_STRESS=t stochastic clauses are repeated with seeds of their own for the
-//	              duration t each, such as 10s. By day each is run once.
+//	              duration t each, such as 10s, instead of 100 ms; with -short each is
+//	              run once.
 //	DYNO_NIGHTLY=1
 //	              the full sizes: a million of each cycle in actor/cycles-leak-nothing,
 //	              or of the slow ones 100,000, and waits, futures and groups by the

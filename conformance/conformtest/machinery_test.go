@@ -65,7 +65,7 @@ func TestReadSettings(t *testing.T) {
 		t.Errorf("long, normal and short are not in that order: %+v, %+v, %+v", long, normal, short)
 	}
 	night, _ := readSettings(env("DYNO_NIGHTLY", "1", "DYNO_STRESS", "10s"), false, false)
-	if night.cycles <= normal.cycles || night.depth <= normal.depth || night.stress != 10*time.Second || normal.stress != 0 {
+	if night.cycles <= normal.cycles || night.depth <= normal.depth || night.stress != 10*time.Second || normal.stress != 100*time.Millisecond || short.stress != 0 {
 		t.Errorf("night and day are not in that order: %+v, %+v", night, normal)
 	}
 	other, _ := readSettings(env(), false, false)

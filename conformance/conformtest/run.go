@@ -99,7 +99,7 @@ func sameSeen(seen string) string {
 type settings struct {
 	seed     uint64        // of the first run of every clause
 	soak     int           // 0, or how often every clause is run
-	stress   time.Duration // how long a stochastic clause is repeated, if once takes less
+	stress   time.Duration // how long a stochastic clause is repeated, each time with a seed of its own
 	rounds   int           // of stochastic clauses
 	programs int           // for group/model
 	hists    int           // for group/linearizable
@@ -116,10 +116,14 @@ type settings struct {
 	depth    int           // for task/deep-joins
 }
 
-// readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day a stochastic
-// clause is one run of about 100 ms at most, under -race with short ones.
+// stressByDay is how long a stochastic clause is repeated unless DYNO_STRESS says otherwise.
+// With -short it is run once.
+const stressByDay = 100 * time.Millisecond
+
+// readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day one run of a
+// stochastic clause takes about 100 ms at most, under -race with -short.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, contests: 100_000, futures: 50_000, depth: 20_000}
+	set := settings{seed: rand.Uint64(), stress: stressByDay, rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, contests: 100_000, futures: 50_000, depth: 20_000}
 	if getenv("DYNO_NIGHTLY") != "" && !short {
 		set.groups, set.cycles, set.million, set.futures, set.depth = 50_000, 1_000_000, 1_000_000, 100_000, 100_000
 	}
@@ -130,6 +134,7 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.contests, set.futures, set.depth = 10_000, 20_000, 5_000
 	}
 	if short {
+		set.stress = 0
 		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
 		set.messages, set.cycles, set.million, set.flood = 20_000, 2_000, 2_000, 100_000
 		set.contests, set.futures, set.depth = min(set.contests, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
