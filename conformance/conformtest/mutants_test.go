@@ -29,13 +29,24 @@ import (
 
 // mutant is a package with one line changed for the worse.
 type mutant struct {
-	name    string
-	file    string // of package actor, or of another folder of the module
-	old     string // must be in the file once
-	new     string
-	clauses string // that must notice it, without "actor/"
-	impl    string // that runs them; "" is lockbased
-	tests   string // of the file's own package that must notice it; of an implementation under -race, for its windows
+	name     string
+	file     string   // of package actor, or of another folder of the module
+	old, new string   // old must be in the file once
+	clauses  []string // that must notice it on lockbased, without "actor/"
+	tests    []string // of the file's own package that must notice it; of an implementation under -race, for its windows
+}
+
+// change returns a mutant; by are the names of clauses, and of tests, that must notice it.
+func change(name, file, by, old, new string) mutant {
+	m := mutant{name: name, file: file, old: old, new: new}
+	for _, name := range strings.Fields(by) {
+		if strings.HasPrefix(name, "Test") {
+			m.tests = append(m.tests, name)
+		} else {
+			m.clauses = append(m.clauses, name)
+		}
+	}
+	return m
 }
 
 // path returns where the file is in the module.
@@ -44,13 +55,6 @@ func (m *mutant) path() string {
 		return m.file
 	}
 	return "actor/" + m.file
-}
-
-func (m *mutant) runsOn() string {
-	if m.impl == "" {
-		return "lockbased"
-	}
-	return m.impl
 }
 
 // mutantsEnv asks for the mutants to be run, so many times for each clause and test, each time
@@ -81,10 +85,10 @@ func TestMutantsApply(t *testing.T) {
 			t.Errorf("%q is in the table twice", m.name)
 		}
 		names[m.name] = true
-		if m.clauses == "" && m.tests == "" {
+		if len(m.clauses)+len(m.tests) == 0 {
 			t.Errorf("%q: no clause or test is said to notice it", m.name)
 		}
-		for _, c := range strings.Fields(m.clauses) {
+		for _, c := range m.clauses {
 			if !clauses[c] {
 				t.Errorf("%q: there is no clause actor/%s", m.name, c)
 			}
@@ -194,15 +198,15 @@ type mutantCheck struct {
 // checks returns what must notice the mutant: clauses in its implementation's conformance
 // test or, if only the core can break them, in the core's own tests.
 func (m *mutant) checks() (all []mutantCheck) {
-	for _, c := range strings.Fields(m.clauses) {
+	for _, c := range m.clauses {
 		name := "actor/" + c
 		if slices.ContainsFunc(conformance.Core(), func(c conformance.Clause) bool { return c.Name == name }) {
-			all = append(all, mutantCheck{name, mutantProgram{pkg: "actor"}, "TestCore/impl=" + m.runsOn() + "/" + name})
+			all = append(all, mutantCheck{name, mutantProgram{pkg: "actor"}, "TestCore/impl=lockbased/" + name})
 		} else {
-			all = append(all, mutantCheck{name, mutantProgram{pkg: "impls/" + m.runsOn()}, "TestConformance/" + name})
+			all = append(all, mutantCheck{name, mutantProgram{pkg: "impls/lockbased"}, "TestConformance/" + name})
 		}
 	}
-	for _, test := range strings.Fields(m.tests) {
+	for _, test := range m.tests {
 		all = append(all, mutantCheck{test, mutantProgram{filepath.Dir(m.path()), strings.HasPrefix(m.path(), "impls/")}, test})
 	}
 	return all

@@ -17,8 +17,8 @@ const clausesPage = "../CLAUSES.md"
 // wrong implementations, and lines of the core that are changed for the worse.
 func caughtBugs() (by map[string][]string, pairs int) {
 	by = map[string][]string{}
-	add := func(contract, bug, clauses string) {
-		for _, c := range strings.Fields(clauses) {
+	add := func(contract, bug string, clauses []string) {
+		for _, c := range clauses {
 			name := contract + "/" + c
 			if !slices.Contains(by[name], bug) {
 				by[name] = append(by[name], bug)
@@ -28,7 +28,7 @@ func caughtBugs() (by map[string][]string, pairs int) {
 	}
 	for _, k := range wrongKinds {
 		for _, w := range slices.Concat(k.bugs, k.onHost) {
-			add(k.contract, string(w.bug), w.clauses)
+			add(k.contract, string(w.bug), strings.Fields(w.clauses))
 		}
 	}
 	for _, m := range mutants {
