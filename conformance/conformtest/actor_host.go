@@ -77,6 +77,34 @@ var actorHostClauses = []hostClause{
 	},
 	{
 		Clause: conformance.Clause{
+			Name: "actor/guest-runs", Rule: "FR-034",
+			Why: "what a guest's first send makes ready Run runs on the caller's goroutine; what a second one does, and the turn itself, is for the workers",
+		},
+		check: withGuest(checkGuestRuns),
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/guest-counts", Rule: "FR-034",
+			Why: "turns and messages of guests are counted, also of one that has left, and there may be several",
+		},
+		check: withGuest(checkGuestCounts),
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/guest-survives", Rule: "FR-034",
+			Why: "a panic in a guest's turn is the actor's failure, Goexit ends the goroutine and not the guest, and what a turn or the guest leaves the workers do",
+		},
+		check: withGuest(checkGuestSurvives),
+	},
+	{
+		Clause: conformance.Clause{
+			Name: "actor/guest-waits", Rule: "FR-034",
+			Why: "whose goroutine runs a turn is told when that is about to wait for room",
+		},
+		check: withGuest(checkGuestWaits),
+	},
+	{
+		Clause: conformance.Clause{
 			Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
 			Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
 		},
