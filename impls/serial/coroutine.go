@@ -98,7 +98,9 @@ func (x *Executor) rest() {
 		co.run() // without a task: it ends
 	}
 	x.idles = 0
-	x.unwatch()
+	if x.ready.Len() == 0 {
+		x.watchdog.disarm() // there is nothing to be done
+	}
 }
 
 // live is the life of the coroutine.

@@ -29,8 +29,6 @@ type ExecutorConfig struct {
 // Executor runs tasks one at a time and on demand: in Flush, Wait and Value. Make
 // one with [NewExecutor] or [NewExecutorWith].
 type Executor struct {
-	stall time.Duration // 0 or less: never
-
 	mu      sync.Mutex // guards everything below, and the Rooms of all tasks, but for the state
 	sched   *scheduler // nil: first in, first out
 	ready   task.Queue // tasks that wait for their turn
@@ -53,9 +51,7 @@ type Executor struct {
 	free  *job // those that are not in use
 	frees int
 
-	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
-	armed    bool
-	watched  uint64      // turns when it was armed
+	watchdog watchdog
 	stalled  *StallError // set while the task in progress is taken for stalled
 }
 
@@ -113,11 +109,7 @@ func NewExecutor() *Executor { return NewExecutorWith(ExecutorConfig{}) }
 
 // NewExecutorWith returns an executor that follows c.
 func NewExecutorWith(c ExecutorConfig) *Executor {
-	x := &Executor{sched: newScheduler(c.Schedule), stall: c.StallAfter}
-	if x.stall == 0 {
-		x.stall = time.Minute
-	}
-	return x
+	return &Executor{sched: newScheduler(c.Schedule), watchdog: newWatchdog(c.StallAfter)}
 }
 
 var _ task.Executor = (*Executor)(nil)
@@ -522,27 +514,10 @@ func (x *Executor) poll() {
 	}
 }
 
-// watch sees to it that the watchdog is armed if others wait for the task in
-// progress. It stays armed from one to the next: setting a timer for each would
-// cost more than many tasks do. mu is held.
+// watch arms the watchdog if others wait for the task in progress. mu is held.
 func (x *Executor) watch() {
-	if x.stall <= 0 || x.armed || !x.running || x.ready.Len() == 0 {
-		return
-	}
-	x.armed, x.watched = true, x.turns
-	if x.watchdog == nil {
-		x.watchdog = time.AfterFunc(x.stall, x.bark)
-	} else {
-		x.watchdog.Reset(x.stall)
-	}
-}
-
-// unwatch disarms the watchdog if there is nothing to be done, so that the timer
-// does not keep an executor that is over. mu is held.
-func (x *Executor) unwatch() {
-	if x.armed && x.ready.Len() == 0 {
-		x.watchdog.Stop()
-		x.armed = false
+	if x.running && x.ready.Len() > 0 {
+		x.watchdog.arm(x.turns, x)
 	}
 }
 
@@ -551,18 +526,16 @@ func (x *Executor) unwatch() {
 func (x *Executor) bark() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.armed {
+	armed := x.watchdog.armed
+	x.watchdog.armed = false
+	if !armed || !x.running || x.ready.Len() == 0 {
 		return
 	}
-	x.armed = false
-	if !x.running || x.ready.Len() == 0 {
-		return
-	}
-	if x.turns != x.watched {
+	if x.turns != x.watchdog.turn {
 		x.watch() // another one by now: give it the same time
 		return
 	}
-	x.stalled = &StallError{Task: uint64(x.current.Room().ID), Waiting: x.ready.Len(), After: x.stall}
+	x.stalled = &StallError{Task: uint64(x.current.Room().ID), Waiting: x.ready.Len(), After: x.watchdog.after}
 	for len(x.patrons) > 0 {
 		x.dispel(x.patrons[0], x.stalled)
 	}

@@ -117,7 +117,7 @@ func TestWatchdogKeepsNothing(t *testing.T) {
 			last := task.Start(x, func(context.Context) error { return nil })
 			ran := make(chan int, 1)
 			go func() { ran <- x.Flush(2) }()
-			until(&x.mu, func() bool { return x.armed })
+			until(&x.mu, func() bool { return x.watchdog.armed })
 			close(gate)
 			if n, err := <-ran, last.Wait(t.Context()); n != 2 || err != nil {
 				t.Errorf("%d tasks ran: %v", n, err)
@@ -132,7 +132,7 @@ func TestWatchdogKeepsNothing(t *testing.T) {
 			_ = g.Go(func(context.Context) (int, error) { return 2, nil })
 			ended := make(chan error, 1)
 			go func() { ended <- g.Wait() }()
-			until(&g.mu, func() bool { return g.watched != 0 })
+			until(&g.mu, func() bool { return g.watchdog.armed })
 			close(gate)
 			if err := <-ended; err != nil {
 				t.Error(err)

@@ -45,8 +45,7 @@ func (e *StallError) Error() string {
 // Group is a task group that runs its tasks one at a time and on demand.
 // Make one with [NewGroup] or [NewGroupWith].
 type Group[T any] struct {
-	cfg   group.Config
-	stall time.Duration // 0 or less: never
+	cfg group.Config
 
 	mu        sync.Mutex // guards everything below
 	sched     *scheduler // nil: first in, first out
@@ -64,8 +63,7 @@ type Group[T any] struct {
 	work    func()            // runs tasks as long as they are demanded; a value, to start it without allocating
 	current group.TaskFunc[T] // the task in progress, for work to pick up
 
-	watchdog *time.Timer // fires some time after it was armed; nil until it is needed
-	watched  uint64      // the task in progress when it was armed; 0 if it is not armed
+	watchdog watchdog
 	stalled  *StallError // set while the task in progress is taken for stalled
 }
 
@@ -99,10 +97,7 @@ func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 // NewGroupWith returns an open group that follows c. A nil ctx means
 // context.Background.
 func NewGroupWith[T any](c Config, ctx context.Context, opts ...group.Option) *Group[T] {
-	g := &Group[T]{cfg: group.Resolve(opts...), stall: c.StallAfter, sched: newScheduler(c.Schedule)}
-	if g.stall == 0 {
-		g.stall = time.Minute
-	}
+	g := &Group[T]{cfg: group.Resolve(opts...), watchdog: newWatchdog(c.StallAfter), sched: newScheduler(c.Schedule)}
 	g.work = g.run
 	g.outcome = group.NewOutcome(ctx, g.cfg)
 	g.results.Reserve(g.cfg.ResultBuffer)
@@ -307,7 +302,7 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 	}
 	again := g.choose()
 	if !again && g.queued.Len() == 0 {
-		g.unwatch()
+		g.watchdog.disarm()
 	}
 	g.check()
 	return again
@@ -337,27 +332,10 @@ func (c *consumer[T]) answer(r group.Result[T], ok bool, err error) {
 	c.ready <- struct{}{}
 }
 
-// watch sees to it that the watchdog is armed if tasks wait for the one in
-// progress. It stays armed from one task to the next: setting a timer for each
-// would cost more than many tasks do. mu is held.
+// watch arms the watchdog if tasks wait for the one in progress. mu is held.
 func (g *Group[T]) watch() {
-	if g.stall <= 0 || g.watched != 0 || g.queued.Len() == 0 {
-		return
-	}
-	g.watched = g.started
-	if g.watchdog == nil {
-		g.watchdog = time.AfterFunc(g.stall, g.bark)
-	} else {
-		g.watchdog.Reset(g.stall)
-	}
-}
-
-// unwatch disarms the watchdog, so that the timer does not keep a group that is
-// over. mu is held.
-func (g *Group[T]) unwatch() {
-	if g.watched != 0 {
-		g.watchdog.Stop()
-		g.watched = 0
+	if g.queued.Len() > 0 {
+		g.watchdog.arm(g.started, g)
 	}
 }
 
@@ -366,16 +344,16 @@ func (g *Group[T]) unwatch() {
 func (g *Group[T]) bark() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	watched := g.watched
-	g.watched = 0
-	if watched == 0 || !g.running || g.queued.Len() == 0 {
+	armed := g.watchdog.armed
+	g.watchdog.armed = false
+	if !armed || !g.running || g.queued.Len() == 0 {
 		return
 	}
-	if g.started != watched {
+	if g.started != g.watchdog.turn {
 		g.watch() // another task by now: give it the same time
 		return
 	}
-	g.stalled = &StallError{Task: g.started, Waiting: g.queued.Len(), After: g.stall}
+	g.stalled = &StallError{Task: g.started, Waiting: g.queued.Len(), After: g.watchdog.after}
 	g.release(g.stalled)
 	if g.idle != nil {
 		g.idle.err = g.stalled
