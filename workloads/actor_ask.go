@@ -141,7 +141,6 @@ var errTwice = errors.New("workloads: the client was told twice to begin")
 // askServer is the actor that answers.
 type askServer struct{ served int64 }
 
-// Receive implements [actor.Actor].
 func (s *askServer) Receive(ctx *actor.Context, msg any) error {
 	q, ok := msg.(*question)
 	if !ok {
@@ -227,7 +226,6 @@ type askOutside struct {
 	reply atomic.Pointer[answer] // from the actor to the goroutine
 }
 
-// Receive implements [actor.Actor].
 func (r *askOutside) Receive(_ *actor.Context, msg any) error {
 	a, ok := msg.(*answer)
 	if !ok {
@@ -284,7 +282,6 @@ type askFuture struct {
 	to actor.ReplyTo // where the reply to the last request goes
 }
 
-// Receive implements [actor.Actor].
 func (r *askFuture) Receive(ctx *actor.Context, msg any) error {
 	q, ok := msg.(*question)
 	if !ok {

@@ -87,7 +87,7 @@ func (s *bigSum) add(m *bigPing) {
 	s.keys += m.key
 }
 
-// big is what runs in all ways have in common.
+// big is the [network]: what runs in all ways have in common.
 type big struct {
 	*progress
 	peers  []bigPeer
@@ -218,7 +218,6 @@ func (b *big) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (p *bigPeer) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(*bigPing)
 	if !ok {
@@ -231,7 +230,6 @@ func (p *bigPeer) Receive(ctx *actor.Context, msg any) error {
 	return ctx.Tell(to.self, next)
 }
 
-// nodes implements [network].
 func (b *big) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	for i := range b.peers {
 		f(&b.peers[i], &b.peers[i].self)
@@ -247,7 +245,6 @@ func bigByHand(carry carrying[*bigPing]) Run {
 	return byHand(carry, func(s *progress) network[*bigPing] { return newBig(s, bigPeers) })
 }
 
-// handle implements [network].
 func (b *big) handle(at int, m *bigPing, send carrier[*bigPing]) error {
 	next, to, err := b.peers[at].handle(m)
 	if next != nil {

@@ -140,7 +140,6 @@ func (n *blockedNode) take(m *nap) error {
 
 func (b *blocked) check() error { return countCheck(b.asked, b.handled.Load()) }
 
-// Receive implements [actor.Actor].
 func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 	m, ok := msg.(*nap)
 	if !ok {

@@ -171,7 +171,7 @@ func (l *mall) pop() *encounter {
 	return m
 }
 
-// park is what runs in all ways have in common.
+// park is the [network]: what runs in all ways have in common.
 type park struct {
 	*progress
 	mall      mall
@@ -240,7 +240,6 @@ func (p *park) check() error {
 	return countCheck(p.asked, 4*p.mall.met+regards)
 }
 
-// Receive implements [actor.Actor].
 func (c *creature) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(*encounter)
 	if !ok {
@@ -268,7 +267,6 @@ type mallActor struct {
 	send func(to *creature, m *encounter) error
 }
 
-// Receive implements [actor.Actor].
 func (l *mallActor) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(*encounter)
 	if !ok {
@@ -278,7 +276,6 @@ func (l *mallActor) Receive(ctx *actor.Context, msg any) error {
 	return l.handle(m, l.send)
 }
 
-// nodes implements [network].
 func (p *park) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	for i := range p.creatures {
 		f(&p.creatures[i], &p.creatures[i].self)
@@ -288,7 +285,6 @@ func (p *park) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	f(l, &p.mall.self)
 }
 
-// handle implements [network].
 func (p *park) handle(at int, m *encounter, send carrier[*encounter]) error {
 	if at == mallIndex {
 		return p.mall.handle(m, func(to *creature, m *encounter) error {

@@ -127,7 +127,6 @@ func (f *fanOut) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (r *fanOutReceiver) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(*note)
 	if !ok {
@@ -147,7 +146,6 @@ func (r *fanOutReceiver) Receive(ctx *actor.Context, msg any) error {
 // fanOutSender is the actor that sends.
 type fanOutSender struct{ *fanOut }
 
-// Receive implements [actor.Actor].
 func (f fanOutSender) Receive(ctx *actor.Context, msg any) error {
 	more, ok := msg.(moreNotes)
 	if !ok {

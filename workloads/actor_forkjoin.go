@@ -119,7 +119,6 @@ type forkAnswer struct{ *forkNode }
 
 var errForkTwice = errors.New("workloads: a node of a tree was asked or answered twice, or by another one's child")
 
-// Receive implements [actor.Actor].
 func (n *forkNode) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case forkAsk:

@@ -65,7 +65,7 @@ type hotNode struct {
 	_      [24]byte // nodes are worked on by different processors
 }
 
-// hotSpot is what runs in all ways have in common.
+// hotSpot is the [network]: what runs in all ways have in common.
 type hotSpot struct {
 	*progress
 	all    []hotNode
@@ -153,7 +153,6 @@ func (h *hotSpot) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (n *hotNode) Receive(ctx *actor.Context, msg any) error {
 	t, ok := msg.(*hotToken)
 	if !ok {
@@ -170,14 +169,12 @@ func (n *hotNode) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// nodes implements [network].
 func (h *hotSpot) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	for i := range h.all {
 		f(&h.all[i], &h.all[i].self)
 	}
 }
 
-// start implements [network].
 func (h *hotSpot) start(send func(to int, t *hotToken) error) error {
 	for i := range h.moving {
 		t := h.token(i)
@@ -188,7 +185,6 @@ func (h *hotSpot) start(send func(to int, t *hotToken) error) error {
 	return nil
 }
 
-// handle implements [network].
 func (h *hotSpot) handle(at int, t *hotToken, send carrier[*hotToken]) error {
 	more, err := h.all[at].visit(t)
 	switch {

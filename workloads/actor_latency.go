@@ -195,7 +195,6 @@ func (l *openLoop) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (l *openLoop) Receive(_ *actor.Context, msg any) error {
 	m, ok := msg.(*timed)
 	if !ok {

@@ -68,7 +68,6 @@ type parcelSender struct {
 	wrap func(n *note) any
 }
 
-// Receive implements [actor.Actor].
 func (s parcelSender) Receive(ctx *actor.Context, msg any) error {
 	part, err := s.hear(msg)
 	if err != nil {
@@ -99,7 +98,6 @@ func (k *funnelSink) unpack(p *parcel) error {
 // parcelSink is the receiver.
 type parcelSink struct{ *funnelSink }
 
-// Receive implements [actor.Actor].
 func (k parcelSink) Receive(ctx *actor.Context, msg any) error {
 	var (
 		n   *note

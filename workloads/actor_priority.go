@@ -106,7 +106,6 @@ func (a *agenda) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (a *agenda) Receive(ctx *actor.Context, msg any) error {
 	if msg == nil {
 		a.left = a.quota

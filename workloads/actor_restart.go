@@ -341,7 +341,6 @@ func (r *restarts) check(lost, foundLost int64) error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (l *worker) Receive(ctx *actor.Context, msg any) error {
 	m, err := l.handle(msg)
 	if err != nil || m == nil {
@@ -404,7 +403,6 @@ func (r *restartRun) open(st Setting) {
 	})
 }
 
-// PreStart implements [actor.PreStarter].
 func (r *restartRun) PreStart(ctx *actor.Context) (err error) {
 	for i := range r.work.slots {
 		p := &r.work.slots[i]
@@ -416,7 +414,6 @@ func (r *restartRun) PreStart(ctx *actor.Context) (err error) {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (r *restartRun) Receive(ctx *actor.Context, msg any) error {
 	send := func(p *slot, msg any) error { return ctx.Tell(p.ref, msg) }
 	if msg == nil {
@@ -493,12 +490,10 @@ type undelivered struct {
 // An abandonedActor stops with messages in its mailbox.
 type abandonedActor struct{ r *restartRun }
 
-// Receive implements [actor.Actor].
 func (abandonedActor) Receive(*actor.Context, any) error {
 	return errors.New("workloads: an actor handled a message while it was suspended, before its end")
 }
 
-// PostStop implements [actor.PostStopper].
 func (t abandonedActor) PostStop(*actor.Context) error {
 	t.r.part()
 	return nil

@@ -42,7 +42,7 @@ func savina[M any](w Workload, newProgram func(s *progress) savinaProgram[M]) []
 	return []Workload{w}
 }
 
-// savinaNetwork is a program as a network.
+// savinaNetwork is a program as a [network].
 type savinaNetwork[M any] struct {
 	savinaProgram[M]
 	all []savinaNode[M]
@@ -62,7 +62,6 @@ func newSavinaNetwork[M any](p savinaProgram[M]) *savinaNetwork[M] {
 	return n
 }
 
-// nodes implements [network].
 func (n *savinaNetwork[M]) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	for i := range n.all {
 		f(&n.all[i], &n.all[i].self)
@@ -79,7 +78,6 @@ type savinaNode[M any] struct {
 	_       [64]byte       // nodes are worked on by different processors
 }
 
-// Receive implements [actor.Actor].
 func (n *savinaNode[M]) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(M)
 	if !ok {

@@ -94,7 +94,6 @@ func (a *spawned) take(h *hello) error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (a *spawned) Receive(_ *actor.Context, msg any) error {
 	h, ok := msg.(*hello)
 	if !ok {
@@ -166,7 +165,6 @@ func spawnOnActors(st Setting) Run {
 // roundParent is the parent of a round's actors, with which they stop.
 type roundParent struct{ *spawnRun }
 
-// Receive implements [actor.Actor].
 func (r roundParent) Receive(ctx *actor.Context, msg any) error {
 	if msg != nil {
 		return errStray()
@@ -183,7 +181,6 @@ func (r roundParent) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// PostStop implements [actor.PostStopper].
 func (r roundParent) PostStop(*actor.Context) error {
 	r.part()
 	return nil
@@ -343,7 +340,6 @@ type spawnParent struct {
 	made int64
 }
 
-// Receive implements [actor.Actor].
 func (r *spawnParent) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case *timed:
@@ -374,7 +370,6 @@ type shortLived struct {
 	due    *timed
 }
 
-// Receive implements [actor.Actor].
 func (a *shortLived) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(firstWord)
 	if !ok || m.timed != a.due {

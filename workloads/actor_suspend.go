@@ -243,7 +243,6 @@ func (r *suspendRun) Check() error {
 // A suspendedActor is the actor that is suspended.
 type suspendedActor struct{ *suspendRun }
 
-// Receive implements [actor.Actor].
 func (a suspendedActor) Receive(ctx *actor.Context, msg any) error {
 	p := a.suspensions
 	if msg != nil {
@@ -270,7 +269,6 @@ func (a suspendedActor) Receive(ctx *actor.Context, msg any) error {
 // A resumer is the actor that resumes the other.
 type resumer struct{ *suspendRun }
 
-// Receive implements [actor.Actor].
 func (a resumer) Receive(ctx *actor.Context, msg any) error {
 	p := a.suspensions
 	switch m := msg.(type) {
@@ -440,7 +438,6 @@ func (r *pushRun) Check() error {
 // A pushSender is the actor that sends when there is room.
 type pushSender struct{ *pushRun }
 
-// Receive implements [actor.Actor].
 func (a pushSender) Receive(ctx *actor.Context, msg any) error {
 	p := a.push
 	if msg != nil {
@@ -468,7 +465,6 @@ func (a pushSender) Receive(ctx *actor.Context, msg any) error {
 // A pushReceiver is the actor that is sent to.
 type pushReceiver struct{ *pushRun }
 
-// Receive implements [actor.Actor].
 func (a pushReceiver) Receive(_ *actor.Context, msg any) error {
 	c, ok := msg.(*numbered)
 	if !ok {

@@ -343,7 +343,6 @@ func timersOnActors(st Setting) Run {
 	return r
 }
 
-// Receive implements [actor.Actor].
 func (o *timerOwner) Receive(ctx *actor.Context, msg any) error {
 	return o.handle(msg, func(t *tick, d time.Duration) { t.timer = ctx.StartTimer(d, t) })
 }
@@ -437,7 +436,7 @@ func timersOnAfterFunc() Run {
 		})
 }
 
-// timerHeap is timers as one writes them: package container's heap behind a mutex.
+// timerHeap is timers as one writes them: a [heap.Interface] behind a mutex.
 type timerHeap struct {
 	mu    sync.Mutex
 	ticks []*tick
@@ -450,14 +449,12 @@ func (h *timerHeap) Swap(i, j int) {
 	h.ticks[i].pos, h.ticks[j].pos = i+1, j+1
 }
 
-// Push implements [heap.Interface].
 func (h *timerHeap) Push(x any) {
 	t := x.(*tick)
 	h.ticks = append(h.ticks, t)
 	t.pos = len(h.ticks)
 }
 
-// Pop implements [heap.Interface].
 func (h *timerHeap) Pop() any {
 	last := len(h.ticks) - 1
 	t := h.ticks[last]

@@ -172,7 +172,6 @@ type togetherActor struct {
 	run *togetherRun
 }
 
-// Receive implements [actor.Actor].
 func (a *togetherActor) Receive(_ *actor.Context, msg any) error {
 	q, ok := msg.(*inquiry)
 	if !ok && msg != nil {
@@ -232,7 +231,6 @@ func (r *togetherRun) Check() error {
 	return nil
 }
 
-// Close implements [Run].
 func (r *togetherRun) Close() {
 	r.actorsRun.Close()
 	r.ex.Close()

@@ -75,7 +75,7 @@ func byHand[M any](carry carrying[M], newNetwork func(s *progress) network[M]) *
 	return r
 }
 
-// An actorsRun is a protocol carried by the actors of an implementation.
+// An actorsRun is the [Run] of a protocol carried by the actors of an implementation.
 type actorsRun struct {
 	*system
 	protocol
@@ -83,7 +83,6 @@ type actorsRun struct {
 	most  int                            // operations of a round, where a Do has rounds
 }
 
-// Do implements [Run].
 func (r *actorsRun) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
@@ -102,12 +101,11 @@ func inRoundsOf(most, n int, round func(k int) error) error {
 	return inRounds(n, most, round)
 }
 
-// Check implements [Run].
 func (r *actorsRun) Check() error {
 	return r.finish(func() error { return r.check() }) // without a system there is no protocol
 }
 
-// A handRun is a protocol carried by the goroutines of a reference.
+// A handRun is the [Run] of a protocol carried by the goroutines of a reference.
 type handRun struct {
 	*goroutines
 	protocol
@@ -123,7 +121,7 @@ func newGoroutines() *goroutines {
 	return g
 }
 
-// A run is one whose workload has a way of its own to do operations, on a system, on the
+// A run is a [Run] whose workload has a way of its own to do operations, on a system, on the
 // goroutines of a reference or on none.
 type run struct {
 	side
@@ -138,7 +136,6 @@ type side interface {
 	Close()
 }
 
-// Do implements [Run].
 func (r *run) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
@@ -146,7 +143,6 @@ func (r *run) Do(n int) error {
 	return r.do(n)
 }
 
-// Check implements [Run].
 func (r *run) Check() error { return r.finish(r.check) }
 
 // caller is the side of a run that its caller does alone.
@@ -171,7 +167,6 @@ func (r *handRun) worker(work func() error) {
 	r.let = func() { close(begins) }
 }
 
-// Do implements [Run].
 func (r *handRun) Do(n int) error {
 	return inRoundsOf(r.most, n, func(n int) error {
 		r.deal(n)
@@ -180,7 +175,6 @@ func (r *handRun) Do(n int) error {
 	})
 }
 
-// Check implements [Run].
 func (r *handRun) Check() error {
 	return r.finish(r.check)
 }

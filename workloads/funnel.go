@@ -208,7 +208,6 @@ func (k *funnelSink) take(m *note) error {
 // to wait by a full mailbox, or need not wait.
 type silentSink struct{ *funnelSink }
 
-// Receive implements [actor.Actor].
 func (k silentSink) Receive(_ *actor.Context, msg any) error {
 	m, ok := msg.(*note)
 	if !ok {
@@ -245,7 +244,6 @@ func (s *funnelSender) hear(msg any) (part bool, err error) {
 	return false, nil
 }
 
-// Receive implements [actor.Actor].
 func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
 	part, err := s.hear(msg)
 	if err != nil {
@@ -264,7 +262,6 @@ func (s *funnelSender) Receive(ctx *actor.Context, msg any) error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (k *funnelSink) Receive(ctx *actor.Context, msg any) error {
 	m, ok := msg.(*note)
 	if !ok {

@@ -152,7 +152,6 @@ func (r *rings) check() error {
 	return nil
 }
 
-// Receive implements [actor.Actor].
 func (n *ringNode) Receive(ctx *actor.Context, msg any) error {
 	t, ok := msg.(*token)
 	if !ok {

@@ -69,7 +69,7 @@ var matmulFactors = sync.OnceValue(func() *factors {
 	return f
 })
 
-// matmulShare are blocks of the product, numbered row by row.
+// matmulShare are blocks of the product, numbered row by row: a [divisible].
 type matmulShare struct {
 	m        *matrices
 	from, to int
@@ -110,7 +110,6 @@ func matmulAt(i int) int {
 	return (i/matmulSide*matmulSize + i%matmulSide) * matmulBlock
 }
 
-// divide implements [divisible].
 func (s matmulShare) divide() (a, b matmulShare, ok bool) {
 	if s.to-s.from == 1 {
 		return a, b, false
@@ -119,7 +118,6 @@ func (s matmulShare) divide() (a, b matmulShare, ok bool) {
 	return matmulShare{s.m, s.from, half}, matmulShare{s.m, half, s.to}, true
 }
 
-// do implements [divisible].
 func (s matmulShare) do() {
 	at := matmulAt(s.from)
 	a, b := s.m.a[at/matmulSize*matmulSize:], s.m.b[at%matmulSize:]

@@ -37,7 +37,7 @@ func taskQuicksort() []Workload {
 	}}
 }
 
-// quicksortShare are numbers to sort, and by how many tasks.
+// quicksortShare are numbers to sort, and by how many tasks: a [divisible].
 type quicksortShare struct {
 	data  []uint32
 	tasks int
@@ -116,7 +116,6 @@ func (s quicksortShare) divide() (a, b quicksortShare, ok bool) {
 	return quicksortShare{s.data[:i], k}, quicksortShare{s.data[i:], s.tasks - k}, true
 }
 
-// do implements [divisible].
 func (s quicksortShare) do() { slices.Sort(s.data) }
 
 // partition moves numbers until none of those before the index that it returns is

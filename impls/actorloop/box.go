@@ -19,7 +19,7 @@ const (
 	finished               // it has stopped for good
 )
 
-// box is an actor with its mailbox.
+// box is an actor with its mailbox: its [actor.Port].
 type box struct {
 	cell  actor.Cell
 	d     *Dispatcher
@@ -47,10 +47,8 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	return b
 }
 
-// Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
-// Send implements [actor.Port].
 func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bound != nil {
 		return b.sendBounded(msg, from)
@@ -93,7 +91,6 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 	return actor.Sent
 }
 
-// SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	prio := b.bound.Priority(msg)
 	b.mu.Lock()
@@ -149,13 +146,11 @@ func (w *worker) resume() {
 	}
 }
 
-// Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	b.mu.Lock()
 	b.scheduleUnlock(true, from)
 }
 
-// Close implements [actor.Port].
 func (b *box) Close() {
 	b.mu.Lock()
 	b.shut = true

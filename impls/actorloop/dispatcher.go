@@ -127,7 +127,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	d.send(&b.event)
 }
 
-// worker is a goroutine that runs turns.
+// worker is a goroutine that runs turns: an [actor.Worker].
 type worker struct {
 	d     *Dispatcher
 	tally actor.Tally
@@ -144,7 +144,6 @@ type worker struct {
 	leaving node[event] // sent once
 }
 
-// Dispatcher implements [actor.Worker].
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
 // run is the life of a worker's goroutine.
@@ -169,7 +168,7 @@ func (w *worker) serve() {
 	returned := false
 	defer func() {
 		if !returned {
-			w.caught(b, msg, recover())
+			w.settle(b, b.cell.Caught(&w.tally, msg, recover()))
 		}
 	}()
 	for {
@@ -179,21 +178,6 @@ func (w *worker) serve() {
 		w.settle(b, b.turn(w, &msg))
 	}
 	w.ended = true
-	returned = true
-}
-
-// caught ends a turn that has not returned. If the actor calls Goexit in its
-// last hook, this does not return either.
-func (w *worker) caught(b *box, msg, recovered any) {
-	v := actor.Stopped
-	returned := false
-	defer func() {
-		if !returned {
-			v = b.cell.Caught(&w.tally, nil, recover())
-		}
-		w.settle(b, v)
-	}()
-	v = b.cell.Caught(&w.tally, msg, recovered)
 	returned = true
 }
 

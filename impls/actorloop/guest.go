@@ -4,7 +4,7 @@ import "github.com/dynolab/dyno/actor"
 
 var _ actor.Host = (*Dispatcher)(nil)
 
-// guest is a worker for single turns, on the goroutine of who sends as it. The
+// guest is the [actor.Guest]: a worker for single turns, on the goroutine of who sends as it. The
 // scheduler knows of it for its counts only: it takes nothing out of the outbox, and
 // what a turn makes ready the scheduler is told.
 //
@@ -33,7 +33,6 @@ func (g *guest) keep(b *box) bool {
 	return true
 }
 
-// Run implements [actor.Guest].
 func (g *guest) Run() {
 	b := g.ready
 	if b == nil {
@@ -44,7 +43,7 @@ func (g *guest) Run() {
 	returned := false
 	defer func() {
 		if !returned {
-			g.caught(b, msg, recover())
+			g.settle(b, b.cell.Caught(&g.tally, msg, recover()))
 		}
 		g.tally.Publish()
 	}()
@@ -52,7 +51,6 @@ func (g *guest) Run() {
 	returned = true
 }
 
-// Leave implements [actor.Guest].
 func (g *guest) Leave() {
 	if b := g.ready; b != nil {
 		g.ready = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// box is an actor with its mailbox and its goroutine, which is its worker.
+// box is an actor with its mailbox and its goroutine: its [actor.Port] and [actor.Worker].
 //
 // A mailbox is one of three things: a channel with an overflow, if it has no
 // bound (calm is not nil); a channel, if what a full channel does is its policy;
@@ -97,13 +97,10 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	return b
 }
 
-// Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
-// Dispatcher implements [actor.Worker].
 func (b *box) Dispatcher() actor.Dispatcher { return b.d }
 
-// Send implements [actor.Port].
 func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	if b.calm == nil {
 		return b.sendBounded(msg)
@@ -123,7 +120,6 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	return b.sendSpill(msg)
 }
 
-// Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	switch self, _ := from.(*box); {
 	case self == b: // in its own turn, after which it looks
@@ -169,7 +165,6 @@ func (b *box) refusal() actor.SendResult {
 	return actor.Full
 }
 
-// SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 	if b.ordered != nil {
 		return b.waitOrdered(ctx, msg)
@@ -193,7 +188,6 @@ func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
 	}
 }
 
-// Len implements [actor.Port].
 func (b *box) Len() int {
 	switch {
 	case b.ordered != nil:
@@ -313,7 +307,7 @@ func (b *box) serve() (rests bool) {
 	returned := false
 	defer func() {
 		if !returned {
-			b.caught(msg, recover())
+			b.verdict = b.cell.Caught(&b.tally, msg, recover())
 		}
 	}()
 	v := b.verdict
@@ -371,19 +365,6 @@ func (b *box) serve() (rests bool) {
 	b.verdict = v
 	returned = true
 	return false
-}
-
-// caught ends a turn that has not returned. If the actor calls Goexit in its
-// last hook, this does not return either.
-func (b *box) caught(msg, recovered any) {
-	returned := false
-	defer func() {
-		if !returned {
-			b.verdict = b.cell.Caught(&b.tally, nil, recover())
-		}
-	}()
-	b.verdict = b.cell.Caught(&b.tally, msg, recovered)
-	returned = true
 }
 
 // pop returns the next message, if there is one, when first and out have been

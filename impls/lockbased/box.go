@@ -20,7 +20,7 @@ const (
 	finished               // no sender schedules it
 )
 
-// box is an actor with its mailbox.
+// box is an actor with its mailbox: its [actor.Port].
 type box struct {
 	cell actor.Cell // ends with what the turn writes
 
@@ -48,10 +48,8 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	return b
 }
 
-// Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
-// Send implements [actor.Port].
 func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bound != nil {
 		return b.sendBounded(msg, from)
@@ -110,7 +108,6 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 	return actor.Sent
 }
 
-// SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	prio := b.bound.Priority(msg)
 	b.mu.Lock()
@@ -147,13 +144,11 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	return s.Err() // it was answered first
 }
 
-// Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	b.mu.Lock()
 	b.scheduleUnlock(true, from)
 }
 
-// Close implements [actor.Port].
 func (b *box) Close() {
 	b.mu.Lock()
 	b.shut = true
@@ -170,7 +165,6 @@ func (b *box) Close() {
 	}
 }
 
-// Len implements [actor.Port].
 func (b *box) Len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -40,7 +40,7 @@ type Dispatcher struct {
 	gone     actor.Stats // of workers that have left
 }
 
-// worker is a goroutine that runs turns.
+// worker is a goroutine that runs turns: an [actor.Worker].
 type worker struct {
 	d     *Dispatcher
 	tally actor.Tally
@@ -52,7 +52,6 @@ type worker struct {
 	verdict actor.Verdict
 }
 
-// Dispatcher implements [actor.Worker].
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
 // NewDispatcher returns a dispatcher with as many workers as processors, since more of them

@@ -4,7 +4,7 @@ import "github.com/dynolab/dyno/actor"
 
 var _ actor.Host = (*Dispatcher)(nil)
 
-// guest is a worker for single turns, on the goroutine of who sends as it. It is no
+// guest is the [actor.Guest]: a worker for single turns, on the goroutine of who sends as it. It is no
 // worker of the dispatcher's: it takes nothing out of the ready queue, and is not
 // counted when another one is to be woken.
 //
@@ -35,7 +35,6 @@ func (g *guest) keep(b *box) bool {
 	return true
 }
 
-// Run implements [actor.Guest].
 func (g *guest) Run() {
 	b := g.next
 	if b == nil {
@@ -58,7 +57,6 @@ func (g *guest) Run() {
 	returned = true
 }
 
-// Leave implements [actor.Guest].
 func (g *guest) Leave() {
 	if b := g.next; b != nil {
 		g.next = nil

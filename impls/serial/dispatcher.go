@@ -170,7 +170,7 @@ const (
 	finished               // nothing schedules it
 )
 
-// box is an actor with its mailbox.
+// box is an actor with its mailbox: its [actor.Port].
 type box struct {
 	cell actor.Cell
 	d    *Dispatcher
@@ -182,7 +182,6 @@ type box struct {
 	number uint32 // for the schedule: in the order of Attach, counted from 1; never written again
 }
 
-// Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
 // Send implements [actor.Port]. It only queues: the goroutine that runs actors runs this
@@ -258,14 +257,12 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	return actor.ErrDeadlock
 }
 
-// Wake implements [actor.Port].
 func (b *box) Wake(actor.Worker) {
 	b.d.mu.Lock()
 	b.schedule(true)
 	b.d.mu.Unlock()
 }
 
-// Close implements [actor.Port].
 func (b *box) Close() {
 	b.d.mu.Lock()
 	left := b.mail.Close()
@@ -275,7 +272,6 @@ func (b *box) Close() {
 	}
 }
 
-// Len implements [actor.Port].
 func (b *box) Len() int {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()

@@ -61,7 +61,6 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 	return res
 }
 
-// SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	q := b.bounded
 	prio := q.queue.Priority(msg)

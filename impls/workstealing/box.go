@@ -69,7 +69,6 @@ const (
 
 var _ actor.Port = (*box)(nil)
 
-// Cell implements [actor.Port].
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
 // Send implements [actor.Port]. It reads the word before it writes to it: a
@@ -176,7 +175,6 @@ func (b *box) lockSlow() uint32 {
 	}
 }
 
-// Wake implements [actor.Port].
 func (b *box) Wake(from actor.Worker) {
 	for {
 		v := b.word.Load()
@@ -192,7 +190,6 @@ func (b *box) Wake(from actor.Worker) {
 	}
 }
 
-// Close implements [actor.Port].
 func (b *box) Close() {
 	v := b.lock()
 	if v >= laneOwner {
@@ -304,10 +301,8 @@ func (b *box) run(w *worker, _ any) {
 	b.after(w, b.turn(w))
 }
 
-// recovers implements runnable.
 func (b *box) recovers() bool { return true }
 
-// caught implements runnable.
 func (b *box) caught(w *worker, recovered any) {
 	v := b.cell.Caught(&w.tally.Tally, w.handled, recovered)
 	w.handled = nil

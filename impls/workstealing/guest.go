@@ -4,7 +4,7 @@ import "github.com/dynolab/dyno/actor"
 
 var _ actor.Host = (*Dispatcher)(nil)
 
-// guest is a worker for single turns of actors, on the goroutine of who sends as it. It
+// guest is the [actor.Guest]: a worker for single turns, on the goroutine of who sends as it. It
 // has no place in the pool, so no goroutine steals from it, and it keeps nothing: what a
 // turn makes ready goes to the inject queue.
 //
@@ -54,7 +54,6 @@ func (g *guest) keep(b *box) bool {
 	return true
 }
 
-// Run implements [actor.Guest].
 func (g *guest) Run() {
 	b := g.ready
 	if b == nil {
@@ -72,7 +71,6 @@ func (g *guest) Run() {
 	returned = true
 }
 
-// Leave implements [actor.Guest].
 func (g *guest) Leave() {
 	d := g.d
 	if b := g.ready; b != nil {

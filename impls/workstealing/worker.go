@@ -131,7 +131,6 @@ func newWorker(p *Pool, seed uint64) *worker {
 	return w
 }
 
-// Dispatcher implements [actor.Worker].
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
 // loop runs j, if there is one, and others until there are none for this worker,

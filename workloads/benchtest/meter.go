@@ -88,33 +88,27 @@ func (m *meter) reset() {
 	}
 }
 
-// Now implements [workloads.Meter].
 func (m *meter) Now() int64 { return int64(time.Since(m.base)) }
 
 // slowest is the longest latency that is told from longer ones.
 const slowest = 10 * time.Minute
 
-// Latency implements [workloads.Meter].
 func (m *meter) Latency(ns int64) {
 	// Nothing is out of range: a message that is handled before it was due
 	// would be a fault of the workload, and shows as the histogram's zero.
 	_ = m.latency.RecordValue(min(max(ns, 0), int64(slowest)))
 }
 
-// Backlog implements [workloads.Meter].
 func (m *meter) Backlog(n int) { m.backlog.Add(n) }
 
-// Timing implements [workloads.Meter].
 func (m *meter) Timing(i int, ns int64) {
 	_ = m.timings[i].hist.RecordValue(min(max(ns, 0), int64(slowest)))
 }
 
-// Share implements [workloads.Meter].
 func (m *meter) Share(name string, part, whole int64) {
 	m.shares = append(m.shares, measure.Share(name, part, whole))
 }
 
-// Pause implements [workloads.Meter].
 func (m *meter) Pause(f func()) {
 	m.b.StopTimer()
 	m.allocated.End()
@@ -123,7 +117,6 @@ func (m *meter) Pause(f func()) {
 	m.b.StartTimer()
 }
 
-// Idle implements [workloads.Meter].
 func (m *meter) Idle(n int, stop func()) {
 	m.Pause(func() {
 		m.crowd.see(n, m.memory, inUse())

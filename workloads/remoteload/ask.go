@@ -28,10 +28,8 @@ type request struct {
 	to actor.ReplyTo
 }
 
-// ReplyAddress implements actor.Requester.
 func (q request) ReplyAddress() actor.ReplyTo { return q.to }
 
-// SetReplyAddress implements remote.ReplySetter.
 func (q *request) SetReplyAddress(to actor.ReplyTo) { q.to = to }
 
 type asker struct {

@@ -128,7 +128,7 @@ func (p *progress) wait() error {
 	}
 }
 
-// pair is two systems with a wire between them.
+// pair is two systems with a wire between them: a run but for its operations.
 type pair struct {
 	progress
 	kit       kit
@@ -244,7 +244,6 @@ func (p *pair) abroad(h *host, r actor.Ref) actor.Ref {
 	return got
 }
 
-// Close implements workloads.Run.
 func (p *pair) Close() {
 	for _, h := range []*host{p.near, p.far} {
 		if h != nil && h.node != nil {
@@ -300,7 +299,6 @@ func (r *byHand) receive(f func(n Note) error) {
 	})
 }
 
-// Close implements workloads.Run.
 func (r *byHand) Close() {
 	for _, e := range []End{r.x, r.y} {
 		if e != nil {
