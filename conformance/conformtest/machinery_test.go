@@ -576,3 +576,29 @@ func TestNoGroup(t *testing.T) {
 	impl.NewGroup = nil
 	Run(t, impl)
 }
+
+// Workers that are started and stay are no leak; what each repetition leaves behind is.
+func TestLeavesNothing(t *testing.T) {
+	var kept [][]byte
+	keeps := func(times int) func() error {
+		return func() error {
+			if times--; times >= 0 {
+				kept = append(kept, make([]byte, 1<<20))
+			}
+			return nil
+		}
+	}
+	for _, c := range []struct {
+		times int // of how many repetitions something stays
+		leaks bool
+	}{{0, false}, {1, false}, {leakRounds - 1, false}, {leakRounds, true}} {
+		err := outside(patience, &conformance.Env{}, func(e *conformance.Env) error {
+			_, err := leavesNothing(e, 64<<10, 0, keeps(c.times))
+			return err
+		})
+		if (err != nil) != c.leaks {
+			t.Errorf("something stays %d times: %v", c.times, err)
+		}
+		runtime.KeepAlive(kept)
+	}
+}

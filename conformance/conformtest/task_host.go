@@ -265,7 +265,7 @@ func checkDuels(_ *testing.T, s *suite) outcome {
 // they do.
 func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 	n := s.set.futures
-	limit := s.limit + time.Duration(n)*100*time.Microsecond
+	limit := s.limit + leakRounds*time.Duration(n)*100*time.Microsecond
 	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
 		x := s.impl.NewExecutor()
 		inside, hold := make(chan struct{}), make(chan struct{})
@@ -310,13 +310,9 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		if err := round(2000); err != nil {
 			return err
 		}
-		base, goroutines := heapInUse(), runtime.NumGoroutine()
-		if err := round(n); err != nil {
-			return err
-		}
-		err := errors.Join(heapLeft(e, base, int64(64<<10+2*n)), goroutinesLeft(e, goroutines, 16)) // less than a word each
+		_, err := leavesNothing(e, int64(64<<10+2*n), 16, func() error { return round(n) }) // less than a word each
 		if err != nil {
-			return fmt.Errorf("after %d waits that were given up %w", n, err)
+			return fmt.Errorf("after %d waits that were given up: %w", n, err)
 		}
 		close(hold)
 		if v, err := f.Value(nil); v != 1 || err != nil { //nolint:staticcheck // nil means Background
@@ -332,7 +328,7 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 // and makes many executors, uses and closes them.
 func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 	n := s.set.futures
-	limit := s.limit + time.Duration(n)*200*time.Microsecond
+	limit := s.limit + leakRounds*time.Duration(n)*200*time.Microsecond
 	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
 		x := s.impl.NewExecutor()
 		drop := func(x task.Executor, n int) {
@@ -378,18 +374,12 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		}
 		drop(x, 4096)
 		executors(64)
-		e.Settle()
-		base, goroutines := heapInUse(), runtime.NumGoroutine()
-		drop(x, n)
-		if err := heapLeft(e, base, int64(256<<10+2*n)); err != nil {
-			return fmt.Errorf("after %d futures without waiters %w", n, err)
+		bound := int64(256<<10 + 2*n)
+		if _, err := leavesNothing(e, bound, 16, func() error { drop(x, n); return nil }); err != nil {
+			return fmt.Errorf("after %d futures without waiters: %w", n, err)
 		}
-		executors(n / 100)
-		if err := heapLeft(e, base, int64(256<<10+2*n)); err != nil {
-			return fmt.Errorf("after %d executors that were closed %w", n/100, err)
-		}
-		if err := goroutinesLeft(e, goroutines, 16); err != nil {
-			return fmt.Errorf("after %d futures and %d executors %w", n, n/100, err)
+		if _, err := leavesNothing(e, bound, 16, func() error { executors(n / 100); return nil }); err != nil {
+			return fmt.Errorf("after %d executors that were closed: %w", n/100, err)
 		}
 		x.Close()
 		return nil
