@@ -260,7 +260,7 @@ func (s *Subscription[E]) Unsubscribe() {
 type Listener struct {
 	stream *EventStream
 	pass   func(l *Listener, ev any)
-	lost   atomic.Uint64
+	lost   counter
 	ended  atomic.Bool
 }
 
@@ -274,7 +274,7 @@ func (l *Listener) end() { l.ended.Store(true) }
 
 // Lost returns how many events the function panicked on, or the actor's mailbox
 // did not take.
-func (l *Listener) Lost() uint64 { return l.lost.Load() }
+func (l *Listener) Lost() uint64 { return l.lost.load() }
 
 // Unsubscribe ends the subscription. An event that is being published meanwhile
 // may still come. It may be called more than once, by any goroutine.
@@ -302,7 +302,7 @@ func SubscribeFunc[E any](e *EventStream, f func(E)) *Listener {
 		returned := false
 		defer func() {
 			if !returned {
-				l.lost.Add(1)
+				l.lost.add(1)
 				_ = recover()
 			}
 		}()
@@ -343,7 +343,7 @@ func SubscribeActor[E any](e *EventStream, to Ref, backlog int) *Listener {
 			res = to.cell.port.Send(ev, nil)
 		}
 		if res != Sent {
-			l.lost.Add(1)
+			l.lost.add(1)
 		}
 		if res == Closed {
 			l.Unsubscribe()

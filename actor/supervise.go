@@ -474,7 +474,7 @@ func (c *Cell) renew() {
 	}
 	if err == nil {
 		first := c.install(a, v.cause)
-		c.system.restarts.Add(1)
+		c.system.restarts.add(1)
 		if first != nil {
 			err = c.protect(first)
 		}

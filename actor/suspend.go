@@ -120,7 +120,7 @@ func (c *Cell) suspended(p *pause) {
 		p.timer.waiter = p
 		c.system.timers.start(&p.timer, p.After)
 	}
-	c.system.suspends.Add(1) // now, so that who has seen it counted finds the timer running
+	c.system.suspends.add(1) // now, so that who has seen it counted finds the timer running
 	t := p.Capacity.cell
 	if t != nil && !t.post(&signal{kind: sigSeek, arg: c, epoch: p.epoch}, c.workerFor(t)) {
 		resume(c, p.epoch, c.worker) // it has stopped

@@ -95,10 +95,11 @@ type System struct {
 
 	middleware []Middleware
 
-	letters, dropped, returned, failures atomic.Uint64
-	lapses                               atomic.Uint64 // Stats.Failed
-	restarts, suspends, resumes          atomic.Uint64
-	resumeTotal, resumeMax               atomic.Int64 // nanoseconds
+	letters, dropped, returned, failures counter
+	lapses                               counter // Stats.Failed
+	restarts, suspends, resumes          counter
+	resumeTotal                          counter      // nanoseconds
+	resumeMax                            atomic.Int64 // nanoseconds
 
 	err  error // why the user guardian failed; written in the root's turn, before done is closed
 	done chan struct{}
@@ -300,14 +301,14 @@ func (s *System) Stats() Stats {
 	var st Stats
 	s.dispatcher.AddStats(&st)
 	st.Actors, st.Spawned = s.table.count()
-	st.DeadLetters = s.letters.Load()
-	st.Dropped = s.dropped.Load()
-	st.Returned = s.returned.Load()
-	st.Failures = s.failures.Load()
-	st.Failed = s.lapses.Load()
-	st.Restarts = s.restarts.Load()
-	st.Suspends, st.Resumes = s.suspends.Load(), s.resumes.Load()
-	st.ResumeTotal = time.Duration(s.resumeTotal.Load())
+	st.DeadLetters = s.letters.load()
+	st.Dropped = s.dropped.load()
+	st.Returned = s.returned.load()
+	st.Failures = s.failures.load()
+	st.Failed = s.lapses.load()
+	st.Restarts = s.restarts.load()
+	st.Suspends, st.Resumes = s.suspends.load(), s.resumes.load()
+	st.ResumeTotal = time.Duration(s.resumeTotal.load())
 	st.ResumeMax = time.Duration(s.resumeMax.Load())
 	return st
 }
@@ -315,8 +316,8 @@ func (s *System) Stats() Stats {
 // resumed books the end of a suspension, and how long it took from being asked
 // for to the actor going on.
 func (s *System) resumed(took time.Duration) {
-	s.resumes.Add(1)
-	s.resumeTotal.Add(int64(took))
+	s.resumes.add(1)
+	s.resumeTotal.add(uint64(took))
 	for {
 		most := s.resumeMax.Load()
 		if int64(took) <= most || s.resumeMax.CompareAndSwap(most, int64(took)) {
@@ -518,11 +519,11 @@ func (s *System) giveBack(to Ref, msg any, reason error) error {
 // gets back. Every such message comes here, once.
 func (s *System) deadLetter(l DeadLetter) {
 	if l.Returned {
-		s.returned.Add(1)
+		s.returned.add(1)
 	} else {
-		s.letters.Add(1)
+		s.letters.add(1)
 		if l.Reason == ErrDropped {
-			s.dropped.Add(1)
+			s.dropped.add(1)
 		}
 	}
 	if s.box.keep <= 0 && s.onLetter == nil && !s.events.active() {
@@ -549,7 +550,7 @@ func (s *System) deadLetter(l DeadLetter) {
 
 // failed books a failure.
 func (s *System) failed(f *Failure) {
-	s.failures.Add(1)
+	s.failures.add(1)
 	if s.onFailure != nil {
 		s.onFailure(*f)
 	}

@@ -185,9 +185,17 @@ func TestContext(t *testing.T) {
 }
 
 func TestCycleError(t *testing.T) {
-	err := &CycleError{Tasks: []uint64{3, 1}}
-	if got, want := err.Error(), "task: a circle of waits: task 3 waits for task 1 waits for task 3"; got != want {
+	err := &CycleError{Tasks: []uint64{13, 11}}
+	if got, want := err.Error(), "task: a circle of waits: task 13 waits for task 11 waits for task 13"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestStatusSaysItsName(t *testing.T) {
+	for s, want := range map[Status]string{Pending: "pending", Resolved: "resolved", Failed: "failed", Cancelled: "canceled", Cancelled + 1: "invalid"} {
+		if got := s.String(); got != want {
+			t.Errorf("Status(%d) is %q, want %q", s, got, want)
+		}
 	}
 }
 
