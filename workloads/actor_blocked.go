@@ -157,7 +157,7 @@ func blockedOnActors(st Setting) Run {
 		}
 		return err
 	})
-	s.begun = func(ctx *actor.Context) error {
+	begun := func(ctx *actor.Context) error {
 		for i := range b.busy {
 			if err := ctx.Tell(b.nodes[i].self, &b.naps[i]); err != nil {
 				return err
@@ -166,7 +166,7 @@ func blockedOnActors(st Setting) Run {
 		return nil
 	}
 	return &run{s, func(n int) error {
-		return b.do(n, func() error { return s.play(s.begun) }, s.wait)
+		return b.do(n, func() error { return s.play(begun) }, s.wait)
 	}, func() error { return b.check() }}
 }
 

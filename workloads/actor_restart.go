@@ -149,6 +149,8 @@ type restarts struct {
 	restartKind
 	meter Meter
 	slots []slot
+
+	lost, found int64 // messages that others than workers left undelivered, in all Dos
 }
 
 func newRestarts(s *progress, k restartKind, st Setting) *restarts {
@@ -310,8 +312,9 @@ func (r *restarts) find(b *fault) {
 }
 
 // check looks at what has been booked in the end, and tells the Meter.
-func (r *restarts) check(lost, foundLost int64) error {
-	var asked, failures, recovered, found int64
+func (r *restarts) check() error {
+	var asked, failures, recovered int64
+	lost, found := r.lost, r.found
 	for i := range r.slots {
 		p := &r.slots[i]
 		asked += p.asked
@@ -328,7 +331,6 @@ func (r *restarts) check(lost, foundLost int64) error {
 	if !r.retry {
 		lost += failures
 	}
-	found += foundLost
 	if found > lost {
 		return errors.New("workloads: of " + strconv.FormatInt(lost, 10) + " undelivered messages " + strconv.FormatInt(found, 10) + " were found among the dead letters")
 	}
@@ -352,13 +354,11 @@ func (l *worker) Receive(ctx *actor.Context, msg any) error {
 // restartRun is Restart run by an implementation. It is also the coordinator, the
 // actor that sends and supervises.
 type restartRun struct {
-	*system
+	actorsRun
 	work         *restarts
 	policy       *actor.Supervisor
 	coordinator  actor.Ref
 	abandonments [2]abandoned
-
-	lost, found int64 // undelivered messages, in all Dos
 }
 
 func (k restartKind) onActors(st Setting) Run {
@@ -370,15 +370,16 @@ func (k restartKind) onActors(st Setting) Run {
 // newRestartRun makes a run without a system.
 func newRestartRun(k restartKind, st Setting) *restartRun {
 	r := &restartRun{
-		system: new(system),
 		policy: &actor.Supervisor{
 			Decide:      decide,
 			MaxRestarts: -1, // they are what is measured
 			Retry:       k.retry,
 		},
 	}
-	r.letter, r.failure = r.isLetter, r.isFailure
+	r.system = &system{letter: r.isLetter, failure: r.isFailure}
 	r.work = newRestarts(&r.progress, k, st)
+	r.protocol = r.work
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.coordinator, nil) }
 	r.abandonments[1].mailbox = actor.MailboxConfig{Capacity: undeliveredMost / 2, Policy: actor.DropOldest}
 	return r
 }
@@ -451,22 +452,12 @@ func (r *restartRun) isLetter(l actor.DeadLetter) bool {
 	return false
 }
 
+// Do implements [Run].
 func (r *restartRun) Do(n int) error {
-	r.work.deal(n)
-	if err := r.err(); err != nil {
-		return err
-	}
-	if err := r.play(func(ctx *actor.Context) error { return ctx.Tell(r.coordinator, nil) }); err != nil {
+	if err := r.actorsRun.Do(n); err != nil {
 		return err
 	}
 	return r.abandon()
-}
-
-func (r *restartRun) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.work.check(r.lost, r.found)
 }
 
 // undeliveredMost is how many messages an actor leaves behind that stops.
@@ -561,15 +552,15 @@ func (e *abandoned) settle(r *restartRun) error {
 		if e.messages[i].found > 1 {
 			return errors.New("workloads: undelivered message " + strconv.Itoa(i) + " was found " + strconv.Itoa(e.messages[i].found) + " times among the dead letters")
 		}
-		r.lost++
-		r.found += int64(e.messages[i].found)
+		r.work.lost++
+		r.work.found += int64(e.messages[i].found)
 	}
 	return nil
 }
 
 // restartByHand is Restart run by a reference.
 type restartByHand struct {
-	*goroutines
+	*handRun
 	work   *restarts
 	begins chan *batchDone // nil: the Do; others: of the goroutines
 	in     []chan any      // a slot's
@@ -580,12 +571,13 @@ type restartByHand struct {
 // goroutine with a channel could notice.
 func (k restartKind) onChannels(st Setting, room int) Run {
 	r := &restartByHand{
-		goroutines: new(goroutines),
-		begins:     make(chan *batchDone, restartSlots+1),
-		in:         make([]chan any, restartSlots),
+		handRun: newHandRun(),
+		begins:  make(chan *batchDone, restartSlots+1),
+		in:      make([]chan any, restartSlots),
 	}
-	r.init()
 	r.work = newRestarts(&r.progress, k, st)
+	r.protocol = r.work
+	r.begun = func() { r.begins <- nil }
 	for i := range r.in {
 		r.in[i] = make(chan any, room)
 		r.launch(func() {
@@ -668,17 +660,4 @@ func (r *restartByHand) afterwards(msg any, err error) (again any) {
 		r.work.find(b)
 	}
 	return nil
-}
-
-func (r *restartByHand) Do(n int) error {
-	r.work.deal(n)
-	r.begins <- nil
-	return r.wait()
-}
-
-func (r *restartByHand) Check() error {
-	if err := r.stop(); err != nil {
-		return err
-	}
-	return r.work.check(0, 0)
 }

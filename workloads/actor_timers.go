@@ -307,19 +307,43 @@ func (o *timerOwner) take(t *tick) error {
 	return nil
 }
 
-// timersRun is Timers run by an implementation.
+// timersRun is Timers run in any way.
 type timersRun struct {
-	*system
+	timersSide
 	board *timerBoard
+}
+
+// timersSide is who has the owners: they are stopped when the board is finished.
+type timersSide interface {
+	side
+	stop() error
+}
+
+// Do implements [Run].
+func (r timersRun) Do(n int) error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	return r.board.do(n)
+}
+
+// Check implements [Run].
+func (r timersRun) Check() error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	if err := r.board.finish(); err != nil {
+		return err
+	}
+	return r.stop()
 }
 
 func timersOnActors(st Setting) Run {
 	clock := actor.NewManualClock(time.Unix(0, 0))
-	r := &timersRun{system: &system{clock: clock}}
-	b := newTimerBoard(&r.progress)
-	r.board = b
+	s := &system{clock: clock}
+	b := newTimerBoard(&s.progress)
 	b.tell = func(note func(o *timerOwner) any) error {
-		return r.play(func(ctx *actor.Context) error {
+		return s.play(func(ctx *actor.Context) error {
 			for i := range b.owners {
 				if o := &b.owners[i]; o.quota > 0 {
 					if err := ctx.Tell(o.ref, note(o)); err != nil {
@@ -331,8 +355,8 @@ func timersOnActors(st Setting) Run {
 		})
 	}
 	b.advance = func(ms int64) { clock.Advance(time.Duration(ms) * time.Millisecond) }
-	b.wait = func() error { return r.system.wait() }
-	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
+	b.wait = s.wait
+	s.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := range b.owners {
 			if b.owners[i].ref, err = s.spawn(ctx, &b.owners[i]); err != nil {
 				return err
@@ -340,81 +364,51 @@ func timersOnActors(st Setting) Run {
 		}
 		return nil
 	})
-	return r
+	return timersRun{s, b}
 }
 
 func (o *timerOwner) Receive(ctx *actor.Context, msg any) error {
 	return o.handle(msg, func(t *tick, d time.Duration) { t.timer = ctx.StartTimer(d, t) })
 }
 
-func (r *timersRun) Do(n int) error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	return r.board.do(n)
-}
-
-func (r *timersRun) Check() error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	if err := r.board.finish(); err != nil {
-		return err
-	}
-	return r.stop()
-}
-
 // timersByHand is Timers run by a reference.
 type timersByHand struct {
-	*goroutines
-	board *timerBoard
-	in    []chan any // an owner's
+	timersRun
+	in []chan any // an owner's
 }
 
 // newTimersByHand makes the owners, who start timers with start.
 func newTimersByHand(start func(r *timersByHand, t *tick, d time.Duration), advance func(r *timersByHand, ms int64)) *timersByHand {
-	r := &timersByHand{goroutines: new(goroutines), in: make([]chan any, timerOwners)}
-	r.init()
-	r.board = newTimerBoard(&r.progress)
+	g := newGoroutines()
+	b := newTimerBoard(&g.progress)
+	r := &timersByHand{timersRun: timersRun{g, b}, in: make([]chan any, timerOwners)}
 	for i := range r.in {
 		r.in[i] = make(chan any, timerEach+1) // a timer does not wait for its owner
-		r.launch(func() {
-			o := &r.board.owners[i]
+		g.launch(func() {
+			o := &b.owners[i]
 			for msg := range r.in[i] {
 				if err := o.handle(msg, func(t *tick, d time.Duration) { start(r, t, d) }); err != nil {
-					r.fail(err)
+					g.fail(err)
 				}
 			}
 		})
 	}
-	r.board.tell = func(note func(o *timerOwner) any) error {
-		for i := range r.board.owners {
-			if o := &r.board.owners[i]; o.quota > 0 {
+	b.tell = func(note func(o *timerOwner) any) error {
+		for i := range b.owners {
+			if o := &b.owners[i]; o.quota > 0 {
 				r.in[i] <- note(o)
 			}
 		}
-		return r.wait()
+		return g.wait()
 	}
-	r.board.advance = func(ms int64) { advance(r, ms) }
-	r.board.wait = r.wait
-	r.let = func() {
+	b.advance = func(ms int64) { advance(r, ms) }
+	b.wait = g.wait
+	g.let = func() {
 		for _, in := range r.in {
 			close(in)
 		}
 	}
 	return r
-}
-
-func (r *timersByHand) Do(n int) error { return r.board.do(n) }
-
-func (r *timersByHand) Check() error {
-	if err := r.err(); err != nil {
-		return err
-	}
-	if err := r.board.finish(); err != nil {
-		return err
-	}
-	return r.stop()
 }
 
 // timersOnAfterFunc uses package time.

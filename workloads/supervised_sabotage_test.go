@@ -270,8 +270,9 @@ func TestTimerRefsAreChecked(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.says)
 		}
-		c.run.let()
-		c.run.wg.Wait()
+		g := c.run.timersSide.(*goroutines)
+		g.let()
+		g.wg.Wait()
 	}
 }
 

@@ -90,7 +90,6 @@ type system struct {
 	ex task.Executor // runs tasks when all actors are idle, where nothing runs by itself
 
 	act   func(ctx *actor.Context) error // what the guardian is to do now
-	begun func(ctx *actor.Context) error // what begins a Do; made once, or each would allocate
 	timer *time.Timer
 	seen  uint64 // progress when the timer fired last
 }
@@ -225,7 +224,7 @@ func (s *system) Close() {
 	}
 	s.timer.Stop()
 	_ = s.shutdown(parting) // the run has said already what is wrong
-	s.act, s.begun = nil, nil
+	s.act = nil
 }
 
 // shutdown stops the system and waits for that, no longer than limit.
