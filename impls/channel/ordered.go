@@ -66,24 +66,25 @@ func (b *box) sendOrdered(msg any) actor.SendResult {
 // waitOrdered is SendWait for a mailbox that is ordered.
 func (b *box) waitOrdered(ctx context.Context, msg any) error {
 	o := b.ordered
-	prio := o.queue.Priority(msg)
+	prio, ended := o.queue.Priority(msg), ctx.Err() // first: they are the user's
+	var s *mailbox.Sender
+	var ready chan struct{}
 	q := <-o.turn
-	switch res, _, _ := q.Push(msg, prio); res {
-	case actor.Sent:
-		o.turn <- q
+	res, _, _ := q.Push(msg, prio)
+	if res == actor.MustWait && ended == nil {
+		ready = make(chan struct{})
+		s = q.Wait(msg, prio, ready)
+	}
+	o.turn <- q
+	switch {
+	case res == actor.Sent:
 		b.ring()
 		return nil
-	case actor.Closed:
-		o.turn <- q
+	case res == actor.Closed:
 		return actor.ErrStopped
+	case ended != nil:
+		return ended
 	}
-	if err := ctx.Err(); err != nil {
-		o.turn <- q
-		return err
-	}
-	ready := make(chan struct{})
-	s := q.Wait(msg, prio, ready)
-	o.turn <- q
 	select {
 	case <-ready:
 		return s.Err()

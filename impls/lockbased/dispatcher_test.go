@@ -69,8 +69,8 @@ func TestBlockedHandlers(t *testing.T) {
 				t.Errorf("%d of 20 actors were run while others blocked", len(seen))
 			}
 			synctest.Wait()
-			if st := s.Stats(); st.Workers < 14 {
-				t.Errorf("%d workers are counted while 14 handlers block", st.Workers)
+			if st := s.Stats(); st.Workers < 14 || int64(st.Wakes) < 14 {
+				t.Errorf("%d workers are counted while 14 handlers block, and %d have been started or woken", st.Workers, st.Wakes)
 			}
 			close(gate)
 			time.Sleep(time.Second)
@@ -82,6 +82,73 @@ func TestBlockedHandlers(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Actors that become ready more often than the dispatcher looks do not put off the look.
+func TestLookIsNotPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSystem(t, 1, 100)
+		gate := make(chan struct{})
+		handled := 0
+		blocks := s.Spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return nil }))
+		var others []actor.Ref
+		for range 10 {
+			others = append(others, s.Spawn(actortest.Func(func(*actor.Context, any) error { handled++; return nil })))
+		}
+		synctest.Wait()
+		s.Send(blocks, 0)
+		for _, r := range others {
+			synctest.Wait()
+			s.Send(r, 0)
+			time.Sleep(period / 2)
+		}
+		synctest.Wait()
+		if handled < 5 {
+			t.Errorf("%d messages were handled in five periods behind a handler that blocks, want that a look finds it", handled)
+		}
+		close(gate)
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An actor that has had very many messages waiting keeps no memory for them.
+func TestIdleMailboxGivesMemoryBack(t *testing.T) {
+	const n = 1 << 18 // 4 MiB
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // a pool keeps what it has for one collection
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	s := newSystem(t, 1, 1)
+	gate, done := make(chan struct{}), make(chan struct{})
+	handled := 0
+	r := s.Spawn(actortest.Func(func(*actor.Context, any) error {
+		if handled++; handled == 1 {
+			<-gate
+		}
+		if handled == n {
+			close(done)
+		}
+		return nil
+	}))
+	before := inUse()
+	for range n {
+		s.Send(r, nil)
+	}
+	close(gate)
+	<-done
+	s.In(s.UserGuardian(), func(*actor.Context) {}) // the only worker has ended that turn
+	if after := inUse(); after > before+n {
+		t.Errorf("an idle actor keeps %d bytes of its flood", after-before)
+	}
+	runtime.KeepAlive(r)
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -125,7 +125,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		case p.cfg.Strategy == WorkConserving:
 			w.show()
 			p.wake()
-		case !p.armed.Load():
+		default:
 			p.arm() // should the sender's handler block, b waits here, and so may old
 		}
 		if old != nil {

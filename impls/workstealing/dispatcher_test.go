@@ -421,6 +421,36 @@ func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {
 	})
 }
 
+// An actor behind others is looked after, if they are not worth another worker: the handler in
+// progress may block.
+func TestActorBehindOthersIsLookedAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := busy(t, Config{})
+		w.pool.armed.Store(false)
+		w.cost.Store(1000)
+		w.push(new(box))
+		w.push(new(box))
+		if !w.pool.armed.Load() {
+			t.Error("an actor waits behind another one, and the watchdog is not armed")
+		}
+		w.pool.timer.Stop()
+	})
+}
+
+// A worker that has waited is one that works again.
+func TestWaitIsUndone(t *testing.T) {
+	w, _ := busy(t, Config{})
+	p := w.pool
+	w.block()
+	if n, stuck := p.waiting.Load(), p.stuck.Load(); n != 1 || stuck != 1 {
+		t.Errorf("of one worker, which waits, %d wait and %d are stuck", n, stuck)
+	}
+	w.unblock()
+	if n, stuck := p.waiting.Load(), p.stuck.Load(); n != 0 || stuck != 0 || w.stuck.Load() {
+		t.Errorf("of one worker, which has waited, %d wait and %d are stuck", n, stuck)
+	}
+}
+
 // What an actor sent to first waits with the worker as what it sent to last does,
 // should the handler block now: the watchdog looks after it, also if it had ended.
 func TestDisplacedActorIsLookedAfter(t *testing.T) {

@@ -196,10 +196,14 @@ func (g *Group[T]) admit() {
 func (g *Group[T]) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.state.Load()&closedBit != 0 {
-		return
+	for closed := false; !closed; {
+		st := g.state.Load()
+		if st&closedBit != 0 {
+			return
+		}
+		invariants.Window() // Go may accept a task
+		closed = g.state.CompareAndSwap(st, st|closedBit)
 	}
-	g.state.Add(closedBit) // only Close sets it, and mu is held
 	g.raise(flagClosed)
 	for _, s := range g.blocked {
 		s.ready <- group.ErrGroupClosed

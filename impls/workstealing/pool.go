@@ -557,9 +557,13 @@ func after(t time.Duration, self *atomic.Pointer[Pool], do func(*Pool)) *time.Ti
 
 // arm sets the watchdog's timer.
 func (p *Pool) arm() {
-	if p.armed.Load() {
-		return
+	if !p.armed.Load() {
+		p.armNow()
 	}
+}
+
+// armNow is apart from arm, which is inlined.
+func (p *Pool) armNow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.set()

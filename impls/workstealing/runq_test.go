@@ -240,6 +240,23 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 	}
 }
 
+// A look for tasks that were claimed leaves those that wait, also when it is thorough.
+func TestDropKeepsWhatWaits(t *testing.T) {
+	x := NewExecutor()
+	x.pool.search.Add(1) // no other worker
+	w := x.pool.unpark()
+	hs := numbered(2)
+	for _, h := range hs {
+		w.fork((*future)(h))
+	}
+	claim(hs[0])
+	w.queue.drops = litter - 1
+	w.queue.drop((*future)(hs[0]))
+	if j, ok := w.take(); !ok || handle(j) != hs[1] {
+		t.Error("a task that waited is gone, when another one was looked for that had been claimed")
+	}
+}
+
 // Two owners at once are noticed, in builds that check.
 func TestTwoOwnersAreNoticed(t *testing.T) {
 	if !invariants.Enabled {

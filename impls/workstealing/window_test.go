@@ -58,6 +58,27 @@ func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
 	}
 }
 
+// Go and Close write the same word: a task that is accepted as the group is being closed counts.
+func TestTaskThatIsAcceptedAsTheGroupCloses(t *testing.T) {
+	needsWindows(t)
+	g := NewGroupOn[int](workerless(t), context.Background())
+	came := false
+	end := invariants.Within(func() {
+		if came {
+			return
+		}
+		came = true
+		if err := g.Go(func(context.Context) (int, error) { return 0, nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	g.Close()
+	end()
+	if st := g.state.Load(); !came || st != closedBit|2 {
+		t.Errorf("the group's state is %b, want closed, with one task", st)
+	}
+}
+
 // A turn ends as a message for it is being queued: the sender looks at the phase last.
 func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
 	needsWindows(t)

@@ -279,7 +279,7 @@ func (w *worker) poll() (j job, ok bool) {
 	if j, ok = p.inject.pop(); !ok && searching(p.search.Load()) > 0 {
 		j, ok = w.rob()
 	}
-	if ok && !p.armed.Load() && w.stock() && !w.pays() {
+	if ok && w.stock() && !w.pays() {
 		p.arm() // should j block, what was to be next (see push) waits here
 	}
 	return j, ok
@@ -366,7 +366,7 @@ func (w *worker) push(b *box) {
 	case alone: // the worker itself comes to it next
 	case w.pays():
 		w.pool.wake()
-	case !w.pool.armed.Load():
+	default:
 		w.pool.arm()
 	}
 }

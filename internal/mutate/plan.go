@@ -47,8 +47,10 @@ func Plan(pkg string) []Program {
 		return nil
 	case strings.HasPrefix(pkg, "impls/"):
 		return []Program{{Package: pkg}, {Package: pkg, Race: true}}
-	case pkg == "actor" || path.Dir(pkg) == "actor":
-		return []Program{{Package: "actor"}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "actor", Race: true}}
+	case path.Dir(pkg) == "actor":
+		return append([]Program{{Package: pkg}}, Plan("actor")...)
+	case pkg == "actor":
+		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "actor", Race: true}}
 	case pkg == "group" || pkg == "task":
 		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "impls/lockbased", Race: true}}
 	default:
