@@ -13,14 +13,20 @@ type Forged struct {
 }
 
 // plain returns what an actor is given for msg, which waited in its mailbox or is
-// that of a timer: what the runtime has to say comes as a notice of its own. It costs each
-// message two comparisons of pointers.
+// that of a timer: what the runtime has to say comes as a notice of its own.
 func plain(msg any) any {
-	if _, ok := msg.(Terminated); ok {
-		return Forged{msg}
-	}
-	if _, ok := msg.(ReceiveTimeout); ok {
+	if forges(msg) {
 		return Forged{msg}
 	}
 	return msg
+}
+
+// forges reports whether msg is of a type that the runtime alone may make. It costs each message
+// two comparisons of pointers.
+func forges(msg any) bool {
+	switch msg.(type) {
+	case Terminated, ReceiveTimeout:
+		return true
+	}
+	return false
 }

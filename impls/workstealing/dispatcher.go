@@ -12,16 +12,13 @@ import (
 // Dispatcher runs the actors of a system on a [Pool]. Make one with [NewDispatcher].
 type Dispatcher struct {
 	pool    *Pool
-	cfg     Config
-	own     bool // the pool is this one's alone
+	own     *Config // of the pool, which is this one's alone; nil: others use it as well
 	started atomic.Bool
 	stopped atomic.Bool // on a pool that others use: its workers are no longer this one's
 
 	tallies records[tally]
 
-	guestsMu sync.Mutex // guards what follows: whom to count beside those of tallies
-	guests   map[*guest]struct{}
-	left     actor.Stats // what those have counted that have left
+	guests atomic.Pointer[guests] // made for the first
 
 	// crowd hands the right to wait for a mailbox's lock bit from one goroutine to
 	// the next, see box.lockSlow. Who has a lock bit does not take it.
@@ -40,7 +37,7 @@ func NewDispatcher() *Dispatcher { return NewDispatcherWith(Config{}) }
 
 // NewDispatcherWith returns a dispatcher for one system, on a pool of its own. If cfg
 // cannot be used, Start, and with it actor.NewSystem, returns a [*ConfigError].
-func NewDispatcherWith(cfg Config) *Dispatcher { return &Dispatcher{cfg: cfg, own: true} }
+func NewDispatcherWith(cfg Config) *Dispatcher { return &Dispatcher{own: &cfg} }
 
 // NewDispatcherOn returns a dispatcher for one system, on p. When the system is done a worker
 // may still have to publish what it has counted for it: it does so within some
@@ -54,8 +51,8 @@ func (d *Dispatcher) Start() (err error) {
 	if d.started.Swap(true) {
 		return errors.New("workstealing: a dispatcher serves one system, once")
 	}
-	if d.own {
-		d.pool, err = NewPool(d.cfg)
+	if d.own != nil {
+		d.pool, err = NewPool(*d.own)
 	}
 	return err
 }
@@ -75,7 +72,7 @@ func (d *Dispatcher) Attach(cfg actor.MailboxConfig) actor.Port {
 // Stop implements [actor.Dispatcher]. On a pool that others use there is nothing to
 // end: no actor of this one is ready, and none will be.
 func (d *Dispatcher) Stop(done func()) {
-	if d.own {
+	if d.own != nil {
 		d.pool.close(done)
 	} else {
 		d.stopped.Store(true)
@@ -87,7 +84,9 @@ func (d *Dispatcher) Stop(done func()) {
 // count for each of them.
 func (d *Dispatcher) AddStats(s *actor.Stats) {
 	d.tallies.each(func(t *tally) { t.AddTo(s) })
-	d.addGuests(s)
+	if g := d.guests.Load(); g != nil {
+		g.addTo(s)
+	}
 	if d.pool != nil && !d.stopped.Load() {
 		s.Workers += int(d.pool.active.Load())
 	}
@@ -119,7 +118,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 	p := d.pool
 	w, inside := from.(*worker)
 	switch {
-	case inside && w.pool == p && w.guest == nil && p.ranks == nil:
+	case inside && w.keeps == p:
 		old := w.next.Swap(b)
 		switch {
 		case p.cfg.Strategy == WorkConserving:

@@ -242,9 +242,9 @@ func TestWatchdogFindsWhoIsStuck(t *testing.T) {
 		if got := woken(); got != c.woken || w.stuck.Load() == c.answers {
 			t.Errorf("%+v: woken is %v, stuck %v", c, got, w.stuck.Load())
 		}
-		j, ok := w.pool.unpark().grab()
-		if ok != c.woken || ok && j.r != runnable(b) {
-			t.Errorf("%+v: another worker finds %v", c, ok)
+		j := w.pool.unpark().grab()
+		if j.none() == c.woken || c.woken && j.r != runnable(b) {
+			t.Errorf("%+v: another worker finds %v", c, j.r)
 		}
 		w.answer()
 		if w.stuck.Load() || w.pool.stuck.Load() != 0 {
@@ -382,8 +382,8 @@ func TestQueueHasItsShareBesideNext(t *testing.T) {
 		if w.queue.len() == 0 {
 			w.queue.push(job{r: queued}, 0)
 		}
-		j, ok := w.take()
-		if !ok {
+		j := w.take()
+		if j.none() {
 			t.Fatal("a worker with jobs finds none")
 		}
 		if j.r == queued {
@@ -411,7 +411,7 @@ func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {
 			t.Error("the watchdog is armed for an actor that comes next")
 		}
 		p.inject.push(first)
-		if j, ok := w.take(); !ok || j != first {
+		if w.take() != first {
 			t.Fatal("the job from outside did not come first")
 		}
 		if !p.armed.Load() {

@@ -111,7 +111,7 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 			return sum, nil
 		})
 		// The first that came begins first; let it be the one that waits.
-		j, _ := x.pool.inject.pop()
+		j := x.pool.inject.pop()
 		x.pool.inject.push(j)
 		if j.r != runnable((*future)(elsewhere.Handle())) {
 			t.Fatal("what comes from outside does not leave in order")
@@ -508,7 +508,7 @@ func TestOwnTasksDoNotStarveOthers(t *testing.T) {
 	more := hs[200:]
 	var order []uint64
 	for range 2 * poll {
-		j, _ := w.take()
+		j := w.take()
 		h := handle(j)
 		order = append(order, number(h))
 		if h != outside && h != own[0] && h != own[1] && number(h) < 150 {
@@ -542,7 +542,7 @@ func TestResign(t *testing.T) {
 	if p.resign() || p.search.Load() != 1 {
 		t.Errorf("it gives up, or counts no more, with a task from outside: %d", p.search.Load())
 	}
-	if j, _ := w.grab(); handle(j) != hs[0] {
+	if handle(w.grab()) != hs[0] {
 		t.Error("it does not find the task")
 	}
 	w.fork((*future)(hs[1]))
@@ -568,7 +568,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		x.pool.search.Add(^uint32(0)) // it has looked while they were in a goroutine's hands
 		w := x.pool.unpark()
 		x.pool.running.Add(1)
-		j, ok := w.find()
+		j := w.find()
 		synctest.Wait()
 		for i, f := range fs[1:] {
 			if f.Status() != task.Resolved {
@@ -578,7 +578,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		if handle(j) != fs[0].Handle() {
 			t.Fatal("it did not take the first")
 		}
-		w.loop(j, ok)
+		w.loop(j)
 		quiet(t, x)
 	})
 }

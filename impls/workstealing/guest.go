@@ -1,6 +1,10 @@
 package workstealing
 
-import "github.com/dynolab/dyno/actor"
+import (
+	"sync"
+
+	"github.com/dynolab/dyno/actor"
+)
 
 var _ actor.Host = (*Dispatcher)(nil)
 
@@ -17,6 +21,13 @@ type guest struct {
 	ready *box // what a send has made ready, for Run
 }
 
+// guests are those of a dispatcher: whom to count beside the tallies of workers.
+type guests struct {
+	mu   sync.Mutex // guards what follows
+	all  map[*guest]struct{}
+	left actor.Stats // what those have counted that have left
+}
+
 // placeless is the id of a worker that has no place: it takes no lanes.
 const placeless = 1<<16 - 1
 
@@ -25,22 +36,21 @@ func (d *Dispatcher) NewGuest(l actor.Lender) actor.Guest {
 	g := &guest{of: l}
 	g.guest, g.id = g, placeless
 	g.pool, g.d, g.tally = d.pool, d, &g.count
-	d.guestsMu.Lock()
-	defer d.guestsMu.Unlock()
-	if d.guests == nil {
-		d.guests = make(map[*guest]struct{})
-	}
-	d.guests[g] = struct{}{}
+	d.guests.CompareAndSwap(nil, &guests{all: make(map[*guest]struct{})})
+	gs := d.guests.Load()
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	gs.all[g] = struct{}{}
 	return g
 }
 
-// addGuests adds what guests have counted to s.
-func (d *Dispatcher) addGuests(s *actor.Stats) {
-	d.guestsMu.Lock()
-	defer d.guestsMu.Unlock()
-	s.Turns += d.left.Turns
-	s.Messages += d.left.Messages
-	for g := range d.guests {
+// addTo adds what guests have counted to s.
+func (gs *guests) addTo(s *actor.Stats) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	s.Turns += gs.left.Turns
+	s.Messages += gs.left.Messages
+	for g := range gs.all {
 		g.count.AddTo(s)
 	}
 }
@@ -77,8 +87,9 @@ func (g *guest) Leave() {
 		g.ready = nil
 		d.schedule(b, nil)
 	}
-	d.guestsMu.Lock()
-	defer d.guestsMu.Unlock()
-	delete(d.guests, g)
-	g.count.AddTo(&d.left)
+	gs := d.guests.Load()
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	delete(gs.all, g)
+	g.count.AddTo(&gs.left)
 }

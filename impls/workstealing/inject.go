@@ -137,15 +137,15 @@ func (b *block) claim(i uint32) job {
 	return j
 }
 
-// pop takes the oldest job. Any goroutine may call it.
-func (q *inject) pop() (job, bool) {
+// pop takes the oldest job, or none. Any goroutine may call it.
+func (q *inject) pop() job {
 	b, i, end := q.take(1, 1)
 	if i == end {
-		return job{}, false
+		return job{}
 	}
 	j := b.claim(i)
 	q.started(b, 1)
-	return j, true
+	return j
 }
 
 // take takes a batch of tasks: at least one if there is any, at most limit, and

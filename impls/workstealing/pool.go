@@ -47,11 +47,13 @@ type runnable interface {
 	caught(w *worker, recovered any)
 }
 
-// job is a runnable that is ready.
+// job is a runnable that is ready. The zero job is none.
 type job struct {
 	r   runnable
 	arg any // a func or nil: neither allocates
 }
+
+func (j job) none() bool { return j.r == nil }
 
 // Pool is a set of workers that run actors, the tasks of groups, and futures: of
 // any number of [Dispatcher]s, [Group]s and [Executor]s of one program. Make one
@@ -106,10 +108,13 @@ type Pool struct {
 	made   uint64     // workers ever made
 
 	// again hands a start to one of the goroutines that rest, resting of them, or, with
-	// false, their end. It is nil where goroutines that have nothing to do end instead. TinyGo
-	// takes the stack of a new one from the heap, 6 KiB on a board of 64, where Go has a list.
+	// false, their end. It is made for the first.
 	again   chan bool
-	resting int32 // guarded by mu
+	resting int32 // guarded by mu, as again
+
+	// rests is whether goroutines that have nothing to do rest. Else they end. TinyGo takes
+	// the stack of a new one from the heap, 6 KiB on a board of 64, where Go has a list.
+	rests bool
 
 	waits sync.Mutex // guards every wait, and Own and Link of the tasks' rooms
 
@@ -137,15 +142,13 @@ func NewPool(cfg Config) (*Pool, error) {
 	p := &Pool{cfg: cfg, self: new(atomic.Pointer[Pool])}
 	p.self.Store(p)
 	p.start = p.work
-	if runtime.Compiler != "gc" {
-		p.again = make(chan bool)
-	}
+	p.rests = runtime.Compiler != "gc"
 	p.inject.init()
 	if cfg.Strategy == Priority {
 		p.ranks = new(ranks)
 		p.ranks.init()
 	}
-	p.rows.Store(new([]*row))
+	p.rows.Store(&noRows)
 	return p, nil
 }
 
@@ -157,7 +160,7 @@ func newPool() *Pool {
 		panic(err) // the default can be used
 	}
 	p.cfg.KeepAlive = 0           // no timers
-	p.again = nil                 // and no goroutine that rests: nothing closes it
+	p.rests = false               // and no goroutine that rests: nothing closes it
 	p.cfg.QueueCapacity = 1 << 14 // tasks may start many others before they wait for them
 	return p
 }
@@ -202,7 +205,7 @@ func (p *Pool) full() bool {
 // launch has a goroutine work: one that rests, or a new one.
 func (p *Pool) launch() {
 	p.running.Add(1)
-	if p.again != nil {
+	if p.rests {
 		p.mu.Lock()
 		rested := p.resting > 0
 		if rested {
@@ -220,7 +223,7 @@ func (p *Pool) launch() {
 // rest waits for the next launch and reports whether there is one, where goroutines are not
 // left to end: for as many as run at a time.
 func (p *Pool) rest() bool {
-	if p.again == nil {
+	if !p.rests {
 		return false
 	}
 	p.mu.Lock()
@@ -229,8 +232,11 @@ func (p *Pool) rest() bool {
 		return false
 	}
 	p.resting++
+	if p.again == nil {
+		p.again = make(chan bool)
+	}
 	p.mu.Unlock()
-	return <-p.again
+	return <-p.again // nothing writes the field any more
 }
 
 // work is the life of a worker's goroutine, which counts as searching from the
@@ -408,6 +414,9 @@ func (p *Pool) anyWaits() bool {
 	return waits
 }
 
+// noRows is what a pool has that has had no worker.
+var noRows []*row
+
 // row is places for workers.
 type row struct {
 	// shown has a bit for each worker that may have a job for others: looking for
@@ -415,8 +424,12 @@ type row struct {
 	shown atomic.Uint64
 
 	used    int // how many there have been; guarded by the pool's mutex
-	workers [64]atomic.Pointer[worker]
+	workers [rowSize]atomic.Pointer[worker]
 }
+
+// rowSize is the number of places of a row: 64, and with TinyGo 8, since a place that is not
+// used is memory there.
+const rowSize = 8 << (3 * apart)
 
 // show sets a bit of shown, and hide clears it. They are not Or and And, which
 // TinyGo does not have for 64 bits on 32-bit processors; they are called when a worker
@@ -470,10 +483,10 @@ func (p *Pool) unpark() *worker {
 			p.rows.Store(&rows)
 		}
 		r := rows[len(rows)-1]
-		w.row, w.bit, w.id = r, 1<<r.used, 64*(len(rows)-1)+r.used
+		w.row, w.bit, w.id = r, 1<<r.used, rowSize*(len(rows)-1)+r.used
 		r.used++
 	}
-	w.row.workers[w.id%64].Store(w)
+	w.row.workers[w.id%rowSize].Store(w)
 	return w
 }
 
@@ -501,11 +514,11 @@ func (p *Pool) park(w *worker) {
 }
 
 // kept is how many parked workers are kept: those of a row.
-func (p *Pool) kept() int { return max(64, p.cfg.MinWorkers) }
+func (p *Pool) kept() int { return max(rowSize, p.cfg.MinWorkers) }
 
 // drop lets go of a parked worker. Its place is used again. mu is held.
 func (p *Pool) drop(w *worker) {
-	w.row.workers[w.id%64].Store(nil)
+	w.row.workers[w.id%rowSize].Store(nil)
 	p.holes = append(p.holes, &worker{row: w.row, bit: w.bit, id: w.id})
 }
 

@@ -17,7 +17,7 @@ import (
 func TestGoroutinesRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool()
-		p.again = make(chan bool)
+		p.rests = true
 		var started atomic.Int32
 		p.start = func() { started.Add(1); p.work() }
 		g := NewGroupOn[int](p, t.Context())
@@ -168,7 +168,7 @@ func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
 func TestRestingGoroutinesRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool()
-		p.again = make(chan bool)
+		p.rests = true
 		g := NewGroupOn[int](p, t.Context(), group.WithPanicToError(true), group.WithFailFast(false))
 		for range 3 {
 			_ = g.Go(func(context.Context) (int, error) { panic("meant to") })

@@ -22,23 +22,23 @@ func (q *ranks) push(b *box) { q[rank(b.cell.Priority())].push(job{r: b}) }
 // rank is the index of a priority.
 func rank(p actor.Priority) int { return int(actor.High - p) }
 
-// pop takes the job that is to run on a worker that has had turns turns.
-func (q *ranks) pop(turns uint32) (job, bool) {
+// pop takes the job that is to run on a worker that has had turns turns, or none.
+func (q *ranks) pop(turns uint32) (j job) {
 	if turns%kept == 0 {
 		first := 1 + turns/kept%2 // the index of the normal priority is 1, of the low one 2
 		for _, i := range [3]uint32{first, 3 - first, 0} {
-			if j, ok := q[i].pop(); ok {
-				return j, true
+			if j = q[i].pop(); !j.none() {
+				break
 			}
 		}
-		return job{}, false
+		return j
 	}
 	for i := range q {
-		if j, ok := q[i].pop(); ok {
-			return j, true
+		if j = q[i].pop(); !j.none() {
+			break
 		}
 	}
-	return job{}, false
+	return j
 }
 
 func (q *ranks) empty() bool { return q[0].empty() && q[1].empty() && q[2].empty() }

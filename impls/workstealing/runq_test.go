@@ -51,8 +51,7 @@ func TestQueueIsADeque(t *testing.T) {
 				}
 				hs = hs[1:]
 			case op < 8:
-				j, _ := q.pop()
-				got = number(handle(j))
+				got = number(handle(q.pop()))
 				if n := len(model); n > 0 && model[n-1].fork {
 					want, model = model[n-1].n, model[:n-1]
 				} else if n > 0 {
@@ -61,8 +60,7 @@ func TestQueueIsADeque(t *testing.T) {
 			default:
 				to := runq{limit: 2 + r.IntN(300)}
 				_, forks := unpack(q.word.Load()), unpack(q.word.Load()).flags&flagForks != 0
-				j, _ := q.steal(&to)
-				got = number(handle(j))
+				got = number(handle(q.steal(&to)))
 				n := 0
 				if len(model) > 0 {
 					n = len(model) - len(model)/2
@@ -73,7 +71,7 @@ func TestQueueIsADeque(t *testing.T) {
 					model = model[1:]
 				}
 				for range n - 1 {
-					j, _ := to.oldest()
+					j := to.oldest()
 					if number(handle(j)) != model[0].n {
 						t.Fatalf("seed %d: task %d was moved, want %d", seed, number(handle(j)), model[0].n)
 					}
@@ -102,11 +100,11 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		hs := numbered(2000)
 		taken := make([]atomic.Int32, len(hs)+1)
-		took := func(j job, ok bool) bool {
-			if ok {
+		took := func(j job) bool {
+			if !j.none() {
 				taken[number(handle(j))].Add(1)
 			}
-			return ok
+			return !j.none()
 		}
 		q := runq{limit: 2 + r.IntN(300)}
 		flags := [...]uint16{0, flagForks}[seed%2]
@@ -184,7 +182,7 @@ func TestQueueLetsGoOfAStolenFork(t *testing.T) {
 		w, _ := busy(t, Config{})
 		w.fork((*future)(numbered(1)[0]))
 		to := runq{limit: 1 << 10}
-		if _, ok := w.queue.steal(&to); !ok {
+		if w.queue.steal(&to).none() {
 			t.Fatal("nothing was stolen")
 		}
 		if next(w); w.queue.last != nil {
@@ -201,8 +199,8 @@ func TestBusyThiefTakesOne(t *testing.T) {
 		q.push(forkOf(h), 0)
 	}
 	to.push(forkOf(all[8]), 0)
-	if j, ok := q.steal(&to); !ok || handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
-		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", ok, q.len(), to.len())
+	if j := q.steal(&to); handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
+		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", j, q.len(), to.len())
 	}
 }
 
@@ -233,8 +231,8 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 		w.fork((*future)(h))
 		claim(h)
 	}
-	for j, ok := w.take(); handle(j) != kept; j, ok = w.take() {
-		if !ok {
+	for j := w.take(); handle(j) != kept; j = w.take() {
+		if j.none() {
 			t.Fatal("the one task that waits is gone")
 		}
 	}
@@ -252,7 +250,7 @@ func TestDropKeepsWhatWaits(t *testing.T) {
 	claim(hs[0])
 	w.queue.drops = litter - 1
 	w.queue.drop((*future)(hs[0]))
-	if j, ok := w.take(); !ok || handle(j) != hs[1] {
+	if handle(w.take()) != hs[1] {
 		t.Error("a task that waited is gone, when another one was looked for that had been claimed")
 	}
 }

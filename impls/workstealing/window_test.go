@@ -114,7 +114,7 @@ func TestTwoSendersScheduleAnActorOnce(t *testing.T) {
 	b.Send("first", nil)
 	end()
 	jobs := 0
-	for _, ok := p.inject.pop(); ok; _, ok = p.inject.pop() {
+	for !p.inject.pop().none() {
 		jobs++
 	}
 	if window < 2 || jobs != 1 {

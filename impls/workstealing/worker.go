@@ -22,8 +22,8 @@ const (
 	poll = 61
 
 	// bottom is the number of the job among those at which a worker takes the oldest
-	// of its forks and not the newest, for the same reason.
-	bottom = 31
+	// of its forks and not the newest, for the same reason: the one after number 0.
+	bottom = 1
 
 	// batch is the most jobs a worker takes from the inject queue at once. With
 	// it the queue's line changes hands once in 32 jobs; what a blocked
@@ -74,6 +74,7 @@ type worker struct {
 	next atomic.Pointer[box]
 
 	pool    *Pool
+	keeps   *Pool  // pool, if what becomes ready here waits here; else nil
 	guest   *guest // whose it is; nil: it has a place in the pool
 	handled any    // the message that is being handled
 
@@ -128,6 +129,9 @@ var _ actor.Worker = (*worker)(nil)
 func newWorker(p *Pool, seed uint64) *worker {
 	w := &worker{pool: p, rng: seed * 0x9e3779b97f4a7c15, patient: streak}
 	w.queue.limit = p.cfg.QueueCapacity
+	if p.ranks == nil {
+		w.keeps = p
+	}
 	return w
 }
 
@@ -135,16 +139,18 @@ func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
 // loop runs j, if there is one, and others until there are none for this worker,
 // parks it, and ends the goroutine.
-func (w *worker) loop(j job, ok bool) {
-	for ok {
-		if runtime.Compiler != "gc" || w.pool.again != nil {
-			ok = !w.serveFrugally(j)
+func (w *worker) loop(j job) {
+	for !j.none() {
+		var panicked bool
+		if runtime.Compiler != "gc" || w.pool.rests {
+			panicked = !w.serveFrugally(j)
 		} else {
-			ok = w.serve(j)
+			panicked = w.serve(j)
 		}
-		if ok { // a job has panicked
-			j, ok = w.other()
+		if !panicked {
+			break
 		}
+		j = w.other()
 	}
 	p := w.pool
 	p.park(w)
@@ -170,8 +176,9 @@ func (w *worker) serve(j job) (again bool) {
 			go w.resume() // this goroutine ends; what waits here goes on on another one
 		}
 	}()
-	for ok := true; ok; j, ok = w.other() {
-		if v := w.pool.search.Load(); w.round != round(v) {
+	p := w.pool
+	for ; !j.none(); j = w.other() {
+		if v := p.search.Load(); w.round != round(v) {
 			w.move(round(v))
 		}
 		r = j.r
@@ -193,8 +200,9 @@ func (w *worker) serveFrugally(j job) (done bool) {
 
 // runAll runs j and others until there are none for this worker.
 func (w *worker) runAll(j job) {
-	for ok := true; ok; j, ok = w.other() {
-		if v := w.pool.search.Load(); w.round != round(v) {
+	p := w.pool
+	for ; !j.none(); j = w.other() {
+		if v := p.search.Load(); w.round != round(v) {
 			w.move(round(v))
 		}
 		w.runs = j.r
@@ -225,64 +233,69 @@ func (w *worker) resume() { w.loop(w.other()) }
 
 // other returns the job that comes after another one, or none when the
 // worker is to park.
-func (w *worker) other() (job, bool) {
-	if j, ok := w.take(); ok {
-		return j, true
+func (w *worker) other() job {
+	if j := w.take(); !j.none() {
+		return j
 	}
 	return w.find()
 }
 
-// take takes a job from what the worker has itself.
-func (w *worker) take() (job, bool) {
+// take takes a job from what the worker has itself, or none.
+func (w *worker) take() job {
 	if w.asked.Load() {
 		w.answer()
 	}
 	w.jobs++
-	switch w.jobs % poll {
-	case 0:
-		if w.d != nil && w.d.stopped.Load() {
-			w.d.quit(w) // a worker that always has something to do keeps no actor of it alive
-		}
-		if j, ok := w.poll(); ok {
-			return j, true
-		}
-	case bottom:
-		if j, ok := w.queue.oldest(); ok {
-			return j, true
+	if n := w.jobs % poll; n <= bottom {
+		if j := w.outOfTurn(n); !j.none() {
+			return j
 		}
 	}
 	if w.nexts < budget {
 		if b := w.next.Load(); b != nil {
 			if b = w.next.Swap(nil); b != nil {
 				w.nexts++
-				return job{r: b}, true
+				return job{r: b}
 			}
 		}
 	}
 	w.nexts = 0
-	if j, ok := w.queue.pop(); ok {
-		return j, true
+	if j := w.queue.pop(); !j.none() {
+		return j
 	}
 	if b := w.next.Load(); b != nil {
 		if b = w.next.Swap(nil); b != nil {
-			return job{r: b}, true
+			return job{r: b}
 		}
 	}
-	return job{}, false
+	return job{}
+}
+
+// outOfTurn takes the job that is number n of poll ones, 0 or bottom, from where others would
+// keep it waiting for ever, or none.
+func (w *worker) outOfTurn(n uint32) job {
+	if n == bottom {
+		return w.queue.oldest()
+	}
+	if w.d != nil && w.d.stopped.Load() {
+		w.d.quit(w) // a worker that always has something to do keeps no actor of it alive
+	}
+	return w.poll()
 }
 
 // poll takes a job from elsewhere though there are own ones: which has waited in
 // the inject queue; or, if a new worker waits to be needed, which another worker
 // has: that one may be blocked, and all others be busy with their own.
-func (w *worker) poll() (j job, ok bool) {
+func (w *worker) poll() job {
 	p := w.pool
-	if j, ok = p.inject.pop(); !ok && searching(p.search.Load()) > 0 {
-		j, ok = w.rob()
+	j := p.inject.pop()
+	if j.none() && searching(p.search.Load()) > 0 {
+		j = w.rob()
 	}
-	if ok && w.stock() && !w.pays() {
+	if !j.none() && w.stock() && !w.pays() {
 		p.arm() // should j block, what was to be next (see push) waits here
 	}
-	return j, ok
+	return j
 }
 
 // answer tells the watchdog that the worker is not stuck, and writes down what its
@@ -351,16 +364,11 @@ func (w *worker) show() {
 
 // push puts b at the end of the worker's queue, for itself or a thief.
 func (w *worker) push(b *box) {
-	if w.pool.ranks != nil {
-		w.pool.ranks.push(b)
-		w.pool.wake()
+	if w.keeps == nil {
+		b.d.schedule(b, nil)
 		return
 	}
-	if w.guest != nil {
-		w.pool.submit(job{r: b})
-		return
-	}
-	alone := w.queue.len() == 0 && w.next.Load() == nil
+	alone := w.next.Load() == nil && w.queue.len() == 0
 	w.add(job{r: b}, 0)
 	switch {
 	case alone: // the worker itself comes to it next
@@ -376,8 +384,8 @@ func (w *worker) push(b *box) {
 func (w *worker) add(j job, flags uint16) {
 	for !w.queue.push(j, flags) {
 		for range max(1, w.queue.limit/2) {
-			old, ok := w.queue.oldest()
-			if !ok {
+			old := w.queue.oldest()
+			if old.none() {
 				break
 			}
 			if f, ok := old.r.(*future); !ok || f.waits() {
@@ -419,7 +427,7 @@ func (w *worker) offer(b *box, n int) {
 	if c := w.cost.Load(); c != 0 && c < worthwhile && n < many {
 		return
 	}
-	if !w.pool.full() && w.next.Load() == b && w.next.CompareAndSwap(b, nil) {
+	if w.next.Load() == b && !w.pool.full() && w.next.CompareAndSwap(b, nil) {
 		w.add(job{r: b}, 0)
 		w.pool.wake()
 		w.pool.arm() // who searches may have looked already, and not find it worth coming
@@ -427,18 +435,18 @@ func (w *worker) offer(b *box, n int) {
 }
 
 // find looks for a job elsewhere, and returns none when the worker is to park.
-func (w *worker) find() (job, bool) {
+func (w *worker) find() job {
 	p := w.pool
-	if j, ok := w.grab(); ok {
+	if j := w.grab(); !j.none() {
 		// What is left may have been out of sight meanwhile, and who looked for it
 		// have given up.
 		if searching(p.search.Load()) == 0 && (w.queue.len() > 0 || p.queued()) {
 			p.wake()
 		}
-		return j, true
+		return j
 	}
 	if searching(p.search.Load()) > 0 {
-		return job{}, false // two would only be in each other's way
+		return job{} // two would only be in each other's way
 	}
 	p.search.Add(1)
 	return w.look()
@@ -446,7 +454,7 @@ func (w *worker) find() (job, bool) {
 
 // look looks for a job for a while and returns none if the worker is to park. It
 // counts as searching before the call and not after it.
-func (w *worker) look() (job, bool) {
+func (w *worker) look() job {
 	p := w.pool
 	for {
 		n := 2 * looks
@@ -454,7 +462,7 @@ func (w *worker) look() (job, bool) {
 			n = 1 // it does not give up its processor, and looks again before it parks
 		}
 		for i := range n {
-			if j, ok := w.grab(); ok {
+			if j := w.grab(); !j.none() {
 				if i > 1 {
 					w.vain = 0
 				}
@@ -463,7 +471,7 @@ func (w *worker) look() (job, bool) {
 				if searching(p.search.Add(^uint32(0))) == 0 && p.visible(nil) {
 					p.wake()
 				}
-				return j, true
+				return j
 			}
 			if p.closed.Load() {
 				break
@@ -474,7 +482,7 @@ func (w *worker) look() (job, bool) {
 		}
 		w.vain++
 		if p.resign() {
-			return job{}, false
+			return job{}
 		}
 	}
 }
@@ -492,24 +500,24 @@ func (p *Pool) resign() bool {
 }
 
 // grab takes a job from the inject queue, and more of them into the worker's own,
-// which is empty; or one from another worker.
-func (w *worker) grab() (job, bool) {
+// which is empty; or one from another worker; or none.
+func (w *worker) grab() job {
 	p := w.pool
 	if p.ranks != nil {
-		if j, ok := p.ranks.pop(w.jobs); ok {
-			return j, true
+		if j := p.ranks.pop(w.jobs); !j.none() {
+			return j
 		}
 	}
 	if !p.inject.empty() {
-		if j, ok := w.receive(); ok {
-			return j, true
+		if j := w.receive(); !j.none() {
+			return j
 		}
 	}
 	return w.rob()
 }
 
-// receive takes a batch out of the inject queue.
-func (w *worker) receive() (job, bool) {
+// receive takes a batch out of the inject queue, and returns its first job, or none.
+func (w *worker) receive() job {
 	p := w.pool
 	share, limit := uint32(max(1, p.active.Load())), uint32(batch)
 	if share > crowd {
@@ -521,7 +529,7 @@ func (w *worker) receive() (job, bool) {
 	}
 	b, lo, hi := p.inject.take(share, limit)
 	if b == nil {
-		return job{}, false
+		return job{}
 	}
 	first := b.claim(lo)
 	var flags uint16
@@ -538,18 +546,18 @@ func (w *worker) receive() (job, bool) {
 		w.queue.publish(n-1, flags)
 		w.show()
 	}
-	return first, true
+	return first
 }
 
-// rob takes a job from another worker, and half of its queue with it.
-func (w *worker) rob() (job, bool) {
+// rob takes a job from another worker, and half of its queue with it, or none.
+func (w *worker) rob() job {
 	p := w.pool
 	w.rng ^= w.rng << 13
 	w.rng ^= w.rng >> 7
 	w.rng ^= w.rng << 17
 	rows := *p.rows.Load()
 	if len(rows) == 0 {
-		return job{}, false
+		return job{}
 	}
 	start, first := int(w.rng>>6%uint64(len(rows))), int(w.rng%64)
 	for i := range rows {
@@ -559,28 +567,28 @@ func (w *worker) rob() (job, bool) {
 			if victim == nil || victim == w {
 				continue
 			}
-			if j, ok := w.stealFrom(victim); ok {
+			if j := w.stealFrom(victim); !j.none() {
 				w.count(steals)
-				return j, true
+				return j
 			}
 		}
 	}
-	return job{}, false
+	return job{}
 }
 
-func (w *worker) stealFrom(victim *worker) (job, bool) {
-	if j, ok := victim.queue.steal(&w.queue); ok {
+func (w *worker) stealFrom(victim *worker) job {
+	if j := victim.queue.steal(&w.queue); !j.none() {
 		if w.queue.len() > 0 {
 			w.show()
 		}
-		return j, true
+		return j
 	}
 	if (victim.stuck.Load() || w.pool.cfg.Strategy == WorkConserving) && victim.next.Load() != nil {
 		if b := victim.next.Swap(nil); b != nil {
-			return job{r: b}, true
+			return job{r: b}
 		}
 	}
-	return job{}, false
+	return job{}
 }
 
 // move counts the worker among those that have begun a job in this round.
