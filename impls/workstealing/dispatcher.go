@@ -130,11 +130,8 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		if old != nil {
 			w.push(old)
 		}
-	case p.ranks != nil:
-		p.ranks.push(b)
-		p.wake()
 	case !inside && from != nil && from.(*guest).keep(b):
 	default:
-		p.submit(job{r: b})
+		p.share(b)
 	}
 }

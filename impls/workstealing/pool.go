@@ -171,6 +171,16 @@ func (p *Pool) submit(j job) {
 	p.wake()
 }
 
+// share makes b ready to run on any worker.
+func (p *Pool) share(b *box) {
+	if p.ranks == nil {
+		p.submit(job{r: b})
+		return
+	}
+	p.ranks.push(b)
+	p.wake()
+}
+
 const oneRound = 1 << 20 // the lowest bit of round in Pool.search
 
 func searching(search uint32) uint32 { return search % oneRound }

@@ -365,7 +365,7 @@ func (w *worker) show() {
 // push puts b at the end of the worker's queue, for itself or a thief.
 func (w *worker) push(b *box) {
 	if w.keeps == nil {
-		b.d.schedule(b, nil)
+		w.pool.share(b)
 		return
 	}
 	alone := w.next.Load() == nil && w.queue.len() == 0
