@@ -34,7 +34,9 @@ func TestMemoryOfActors(t *testing.T) {
 				t.Errorf("%s: %v B/actor, want what an actor and its node are", name, v)
 			}
 		case strings.Contains(name, "ref-floor"):
-			if v < 63 || v > 80 {
+			// Stacks of the runtime's and of testing's goroutines, of 8 KiB or more, come and
+			// go meanwhile: some bytes of each of ten thousand.
+			if v < 56 || v > 80 {
 				t.Errorf("%s: %v B/actor, want a node's", name, v)
 			}
 		case v < 2048 || v > 16_384: // the race detector makes stacks larger
