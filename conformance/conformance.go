@@ -158,6 +158,9 @@ type Env struct {
 	// AtRest, if not nil, reports whether nothing runs or could run at this moment but the
 	// caller: what a check waits for will not come if that stays so. Any goroutine may call it.
 	AtRest func() bool
+	// Spins, if not nil, reports whether the program works and works and the check sees
+	// nothing of it: what it waits for will not come. Any goroutine may call it.
+	Spins func() bool
 	// Stacks, if not nil, returns the stacks of the check's goroutines, for the
 	// error of a check that has waited in vain.
 	Stacks func() []byte
@@ -183,6 +186,10 @@ func (e *Env) Doing() string {
 	defer e.mu.Unlock()
 	return e.doing
 }
+
+// Checked returns how many demands the check has made so far of what it has seen: while that
+// grows it goes on. It may be called at any time by any goroutine.
+func (e *Env) Checked() int64 { return e.checked.Load() }
 
 func (e *Env) waitFor(what string) {
 	e.mu.Lock()

@@ -92,7 +92,7 @@ func (e *Env) wait(what string) *waiting {
 // that has not happened by now will. What must happen may need time to pass: a worker
 // that is blocked is replaced only when that shows. Where Settle is exact time is cheap,
 // and nothing that takes ten seconds of it is going to happen; elsewhere it is Patience
-// that ends, or before that the rest of all goroutines. Patience is counted in looks where
+// that ends, or before that the rest of all goroutines, or what spins. Patience is counted in looks where
 // there are any: time for which the process was stopped is not the implementation's.
 func (w *waiting) again() bool {
 	w.tries++
@@ -112,7 +112,8 @@ func (w *waiting) again() bool {
 			w.rests--
 		}
 		time.Sleep(restPause)
-		return w.rests < restLooks && time.Duration(w.looks)*restPause < w.e.Patience
+		spins := w.e.Spins != nil && w.e.Spins()
+		return w.rests < restLooks && !spins && time.Duration(w.looks)*restPause < w.e.Patience
 	case w.tries%16 == 0:
 		// Not all of it is yielding: TinyGo's clock for some emulated chips
 		// stands while anything can run, and what is waited for may come by it.

@@ -90,7 +90,7 @@
 // # What a failure says
 //
 // The rule, what was seen, the seed and the command that repeats it. A check that
-// waits in vain says so within seconds: what for, how every actor is that has not
+// waits in vain says so within seconds, of processor time if something spins: what for, how every actor is that has not
 // stopped and how many messages wait for it, and the stacks. If the process ends while
 // a clause runs, because a goroutine of the implementation panics, a line on standard
 // error names the clause, the seed and the command. Failures that have seen the same

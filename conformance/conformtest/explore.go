@@ -117,7 +117,7 @@ func Explore(t *testing.T, n int, scenario func(s *Schedule) error) {
 	t.Helper()
 	x := &explorer{run: func(s *Schedule) error {
 		impl := dyno.Impl{Promises: dyno.Promises{Parks: true}}
-		return inBubble(t, patience, &conformance.Env{Impl: impl}, func(*conformance.Env) error { return scenario(s) })
+		return inBubble(t, newLookout(patience, &conformance.Env{Impl: impl}, false), func(*conformance.Env) error { return scenario(s) })
 	}}
 	repeat := func(env string) string { return repeatCommand(env, t.Name(), callingPackage()) }
 	f, err := x.explore(n, os.Getenv)

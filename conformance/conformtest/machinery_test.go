@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/internal/idle"
@@ -200,6 +201,125 @@ func TestHangSaysWhat(t *testing.T) {
 	if err := all[i].Check(e); err == nil || !strings.Contains(err.Error(), "waited in vain for") {
 		t.Errorf("an actor is not told to stop, and the error is %v", err)
 	}
+}
+
+// TestSpin: what spins is known after a few seconds of the processors, and at few ticks where
+// there are many; a check that goes on, and a process that does not run, are not taken for it.
+func TestSpin(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		brief bool
+		tick  time.Duration // of the processors at each tick
+		goes  int           // the check makes a demand every so many ticks; 0 is never
+		least int           // the tick at which the check is given up; 0 if it is not
+		most  int
+	}{
+		{"one processor", true, restPause, 0, 40, 40},
+		{"64 processors", true, 64 * restPause, 0, spinLooks, 2 * spinLooks},
+		{"a twentieth of one", true, restPause / 20, 0, 800, 800},
+		{"stopped", true, 0, 0, 0, 0},
+		{"goes on", true, restPause, 20, 0, 0},
+		{"takes long", false, restPause, 0, 0, 0},
+	} {
+		ticks := 0
+		l := newLookout(time.Hour, &conformance.Env{}, true)
+		l.brief = test.brief
+		l.worked, l.work = 0, func() time.Duration { return time.Duration(ticks) * test.tick }
+		l.demands = func() int64 {
+			if test.goes == 0 {
+				return 7
+			}
+			return int64(ticks / test.goes)
+		}
+		l.demanded = l.demands()
+		wrong, told := "", 0
+		for wrong == "" && ticks < 10_000 {
+			ticks++
+			wrong = l.look()
+			if l.spins.Load() && told == 0 {
+				told = ticks
+			}
+		}
+		switch {
+		case test.least == 0 && (wrong != "" || told > 0):
+			t.Errorf("%s: given up at tick %d: %s", test.name, ticks, wrong)
+		case test.least > 0 && (ticks < test.least || ticks > test.most || told == 0 || told >= ticks):
+			t.Errorf("%s: given up at tick %d, the check told at %d; want %d to %d, and before", test.name, ticks, told, test.least, test.most)
+		}
+	}
+}
+
+// spinningGroup is a group whose Next spins until a result is there or the test is over.
+type spinningGroup struct{ group.Group[int] }
+
+func (g spinningGroup) Next(ctx context.Context) (group.Result[int], bool, error) {
+	for !spinOver.Load() {
+		if r, ok, err := g.Group.Next(ended); ok || err == nil || ctx.Err() != nil {
+			return r, ok, err
+		}
+		runtime.Gosched()
+	}
+	return g.Group.Next(ctx)
+}
+
+// ended is a context that has ended.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// TestSpinSaysWhat gives what spins to clauses: that wait for it, in a bubble and outside,
+// and outside for all to rest, or for something else to happen.
+func TestSpinSaysWhat(t *testing.T) {
+	if !canTellBurnt {
+		t.Skip("the time that a process has used is not known here")
+	}
+	defer spinOver.Store(true)
+	right := wrongGroupImpl("")
+	spinning, forever := right, right
+	spinning.NewGroup = func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return spinningGroup{right.NewGroup(ctx, opts...)}
+	}
+	forever.NewGroup = func(context.Context, ...group.Option) group.Group[int] {
+		for !spinOver.Load() {
+			runtime.Gosched()
+		}
+		panic("the test is over")
+	}
+	for _, test := range []struct {
+		name string
+		impl dyno.Impl
+		run  func(t *testing.T, watch *lookout, check func(*conformance.Env) error) error
+		want string
+	}{
+		{"a call in a bubble", spinning, inBubble, "something spins, for "},
+		{"a call outside", forever, onGoroutinesOf, "something spins, for "},
+		{"before rest", spinning, onGoroutinesOf, "does not come to rest: something spins"},
+	} {
+		spinOver.Store(false)
+		watch := newLookout(time.Hour, &conformance.Env{Impl: test.impl, Seed: 1, Rounds: 1}, true)
+		watch.patience, watch.work = 2, func() time.Duration { return 20 * processorTime() }
+		watch.worked = watch.work()
+		err := test.run(t, watch, clause(t, "waiters-released-by-close").Check)
+		spinOver.Store(true)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "conformtest.spinningGroup.Next") && test.name != "a call outside" {
+			t.Errorf("%s: the error is %v, want %q and the stack of what spins", test.name, err, test.want)
+		}
+	}
+	e := &conformance.Env{
+		Impl: wrongDispatcherImpl("system message of an actor wakes no worker", false), Seed: 1, Rounds: 1, Settle: func() { idle.Wait() },
+		Patience: time.Hour, AtRest: func() bool { return false }, Spins: func() bool { return true },
+	}
+	all := allActors()
+	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return c.Name == "actor/stop-idle" })
+	if err := all[i].Check(e); err == nil || !strings.Contains(err.Error(), "waited in vain for") {
+		t.Errorf("something spins beside an actor that is not told to stop, and the error is %v", err)
+	}
+}
+
+func onGoroutinesOf(_ *testing.T, watch *lookout, check func(*conformance.Env) error) error {
+	return onGoroutines(watch, check)
 }
 
 func clause(t *testing.T, name string) conformance.Clause {

@@ -23,15 +23,72 @@ const patience = 60 * time.Second
 
 // waits bounds one wait of a check outside a bubble, where it is not known that nothing
 // more happens: so the clause that finds a hang says what it has waited for, and goes on
-// to the next one. It is for what spins: if all goroutines rest, two or three seconds do.
+// to the next one. It is for what neither rests nor shows that it spins.
 const waits = 15 * time.Second
+
+// What a check of a clause waits for takes the processors a quarter of a second at most, under
+// the race detector. When the program has used spinTime since the check last made a demand,
+// something spins. With many processors that is soon: they are given spinLooks ticks at least.
+// Processor time, since a busy machine, or one that stands still, gives none.
+const (
+	spinTime  = 3 * time.Second
+	spinLooks = 20
+)
+
+// lookout looks at a check in ticks, restPause apart, of a ticker that leaves out what it is
+// late for: time for which the process was stopped, or the machine, is not the implementation's.
+type lookout struct {
+	e     *conformance.Env
+	limit time.Duration // of the check
+	ran   time.Duration
+
+	brief    bool                 // the check is one that takes milliseconds: only of these is known what spins
+	demands  func() int64         // of the check so far
+	work     func() time.Duration // of the processors for the program so far
+	patience int                  // in ticks: spinLooks
+
+	demanded int64         // when it was last looked at
+	worked   time.Duration // when demands last grew
+	looks    int           // since then
+	spins    atomic.Bool   // so that the check can find it, too
+}
+
+// newLookout begins to look. A check that takes as long as it needs is not brief.
+func newLookout(limit time.Duration, e *conformance.Env, brief bool) *lookout {
+	return &lookout{
+		e: e, limit: limit, brief: brief && canTellBurnt, demands: e.Checked, work: processorTime,
+		patience: spinLooks, worked: processorTime(),
+	}
+}
+
+// look is called at each tick, and returns what is wrong, "" if nothing is. The check hears
+// of what spins first, since it can say more.
+func (l *lookout) look() string {
+	if l.ran += restPause; l.ran >= l.limit {
+		return fmt.Sprintf("was not over after %v: something spins, or holds a lock", l.limit)
+	}
+	if !l.brief {
+		return ""
+	}
+	now, n := l.work(), l.demands()
+	if l.looks++; n != l.demanded {
+		l.demanded, l.worked, l.looks = n, now, 0
+	}
+	burnt := now - l.worked
+	l.spins.Store(burnt >= spinTime && l.looks >= l.patience)
+	if burnt >= spinTime*4/3 && l.looks >= l.patience*4/3 {
+		return fmt.Sprintf("does not go on: something spins, for %v of the processors so far", burnt.Round(time.Millisecond))
+	}
+	return ""
+}
 
 // inBubble runs check in a synctest bubble.
 //
 // When everything in a bubble is blocked for ever, synctest.Test panics, on the
 // goroutine that called it. That is recovered here and made the check's error:
 // the goroutines stay blocked, which costs their memory and nothing else.
-func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
+func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) error {
+	e := watch.e
 	var (
 		id  atomic.Value // string, of the bubble; nil until it is known
 		err error        // what the check returned
@@ -54,13 +111,13 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 	var deadlock any
 	look := time.NewTicker(restPause)
 	defer look.Stop()
-	for ran, over := time.Duration(0), false; !over; {
+	for over := false; !over; {
 		select {
 		case deadlock = <-dead:
 			over = true
 		case <-look.C:
-			if ran += restPause; ran >= limit {
-				return hung(e, fmt.Sprintf("was not over after %v: something spins, or holds a lock", limit), stacksOf(id.Load()))
+			if wrong := watch.look(); wrong != "" {
+				return hung(e, wrong, stacksOf(id.Load()))
 			}
 		}
 	}
@@ -79,39 +136,51 @@ func inBubble(t *testing.T, limit time.Duration, e *conformance.Env, check func(
 	return err
 }
 
-// How long a check takes is counted in ticks, restPause apart, of a ticker that leaves out
-// what it is late for: time for which the process was stopped, or the machine, is not the
-// implementation's. A check that is in a call that does not return is given up when nothing
-// ran at restLooks ticks: sooner than that its clauses wait for nothing.
+// A check outside a bubble that is in a call that does not return is given up when nothing ran
+// at restLooks ticks: sooner than that its clauses wait for nothing.
 const (
 	restPause = 100 * time.Millisecond
 	restLooks = 40
 )
 
-// outside runs check on ordinary goroutines.
+// outside runs check, which may take as long as it needs, on ordinary goroutines.
+func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
+	return onGoroutines(newLookout(limit, e, false), check)
+}
+
+// onGoroutines runs check on ordinary goroutines.
 //
 // A check that was given up ends when it next settles: if it went on it would use
 // processors and memory that the checks after it look at.
-func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
-	var givenUp atomic.Bool
+func onGoroutines(watch *lookout, check func(*conformance.Env) error) error {
+	e := watch.e
+	var givenUp, spun atomic.Bool
 	e.Settle = func() {
-		idle.Wait()
+		if !watch.brief {
+			idle.Wait()
+		} else if !idle.WaitUnless(func() bool { return givenUp.Load() || watch.spins.Load() }) {
+			spun.Store(true)
+			runtime.Goexit()
+		}
 		if givenUp.Load() {
 			runtime.Goexit()
 		}
 	}
-	e.Exact, e.Patience, e.Stacks, e.AtRest = false, min(limit, waits), allStacks, idle.Now
+	e.Exact, e.Patience, e.Stacks, e.AtRest, e.Spins = false, min(watch.limit, waits), allStacks, idle.Now, watch.spins.Load
 	done := alone(e, check)
 	look := time.NewTicker(restPause)
 	defer look.Stop()
-	for ran, rests := time.Duration(0), 0; rests < restLooks; {
+	for rests := 0; rests < restLooks; {
 		select {
 		case err := <-done:
+			if spun.Load() {
+				return hung(e, "does not come to rest: something spins", allStacks())
+			}
 			return err
 		case <-look.C:
-			if ran += restPause; ran >= limit {
+			if wrong := watch.look(); wrong != "" {
 				givenUp.Store(true)
-				return hung(e, fmt.Sprintf("was not over after %v", limit), allStacks())
+				return hung(e, wrong, allStacks())
 			}
 			if idle.Now() {
 				rests++

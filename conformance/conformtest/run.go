@@ -347,10 +347,11 @@ func (s *suite) env(seed uint64) *conformance.Env {
 // try runs check once, in a bubble if the implementation parks, and returns
 // what it found. It returns in bounded time.
 func (s *suite) try(t *testing.T, check func(*conformance.Env) error, seed uint64) error {
+	watch := newLookout(s.limit, s.env(seed), true)
 	if s.impl.Promises.Parks {
-		return inBubble(t, s.limit, s.env(seed), check)
+		return inBubble(t, watch, check)
 	}
-	return outside(s.limit, s.env(seed), check)
+	return onGoroutines(watch, check)
 }
 
 // callingPackage returns the import path of the package whose test called Run.

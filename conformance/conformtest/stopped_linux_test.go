@@ -54,10 +54,10 @@ func checkStopped(t *testing.T) {
 		}
 		return nil
 	}
-	if err := outside(stoppedLimit, &conformance.Env{}, check); err != nil {
+	if err := onGoroutines(newLookout(stoppedLimit, &conformance.Env{}, true), check); err != nil {
 		t.Errorf("on ordinary goroutines: %v", err)
 	}
-	if err := inBubble(t, stoppedLimit, &conformance.Env{}, check); err != nil {
+	if err := inBubble(t, newLookout(stoppedLimit, &conformance.Env{}, true), check); err != nil {
 		t.Errorf("in a bubble: %v", err)
 	}
 }

@@ -33,13 +33,18 @@ var waiting atomic.Int64
 // scheduler's own counts tell, and false if that was not so for [Patience]. Goroutines
 // that wait in system calls or for timers are at rest. Any goroutine may call it, several
 // at once too.
-func Wait() bool { return wait(time.Now().Add(Patience)) }
+func Wait() bool {
+	deadline := time.Now().Add(Patience)
+	return WaitUnless(func() bool { return time.Now().After(deadline) })
+}
 
 // Now reports whether nothing is runnable at this moment but what waits in this package. It
 // looks once, and waits for nothing.
-func Now() bool { return wait(time.Now()) }
+func Now() bool { return WaitUnless(func() bool { return true }) }
 
-func wait(deadline time.Time) bool {
+// WaitUnless is [Wait] with another end: it returns false when enough reports true while
+// something is runnable. It calls enough again and again.
+func WaitUnless(enough func() bool) bool {
 	waiting.Add(1)
 	defer waiting.Add(-1)
 	samples := [...]metrics.Sample{
@@ -55,7 +60,7 @@ func wait(deadline time.Time) bool {
 		case runnable+running <= min(before, waiting.Load()): // goroutines that came or left meanwhile were busy
 			quiet++
 			continue
-		case time.Now().After(deadline):
+		case enough():
 			return false
 		case runnable > 0:
 			runtime.Gosched()

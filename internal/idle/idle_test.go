@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // A chain of goroutines that wake each other has ended when wait returns.
@@ -24,7 +23,7 @@ func TestWait(t *testing.T) {
 			}()
 		}
 		links[0] <- 0
-		if !wait(time.Now().Add(time.Minute)) {
+		if !Wait() {
 			t.Fatal("it gave up, though all is at rest at some time")
 		}
 		select {
@@ -42,11 +41,10 @@ func TestWait(t *testing.T) {
 func TestWaitAtOnce(t *testing.T) {
 	const n = 8
 	rested := make(chan bool)
-	deadline := time.Now().Add(time.Minute)
 	for range n {
 		go func() {
 			for range 100 {
-				if !wait(deadline) {
+				if !Wait() {
 					rested <- false
 					return
 				}
@@ -71,8 +69,9 @@ func TestWaitGivesUp(t *testing.T) {
 			runtime.Gosched()
 		}
 	}()
-	if wait(time.Now()) {
-		t.Error("wait says that all is at rest, while a goroutine spins")
+	looks := 0
+	if Now() || WaitUnless(func() bool { looks++; return looks == 100 }) {
+		t.Error("it says that all is at rest, while a goroutine spins")
 	}
 	stop.Store(true)
 	<-ended
