@@ -13,14 +13,11 @@ import (
 // actorAsk is request and reply: between actors, and from outside in two ways.
 func actorAsk() []Workload { return []Workload{askPlain(), askOutsider(), askFutures()} }
 
-// askPlain is request and reply: an actor sends a request that says where the reply
-// is to go, waits for the reply, and sends the next. The server does not know
-// its client. An operation is a request with its reply.
+// askPlain is request and reply. The server does not know its client.
 //
-// The reference ref-chan-buffered makes a channel for the reply to each
-// request, as a client does that may one day stop waiting: a reply that comes
-// too late must not be taken for that to the next request. ref-chan-reused has
-// one for all, as actors have one mailbox, and cannot tell.
+// The reference ref-chan-buffered makes a channel for the reply to each request, as a client does
+// that may one day stop waiting: a reply that comes too late must not be taken for that to the
+// next request. ref-chan-reused has one for all, as actors have one mailbox, and cannot tell.
 func askPlain() Workload {
 	a := bareAsk()
 	a.On = func(_ Setting, f Framework) Run { return askOn(f) }
@@ -48,9 +45,8 @@ func bareAsk() Workload {
 	}
 }
 
-// askOutsider is askPlain by a goroutine that is no actor, as every program has one
-// somewhere: it is woken for every reply. The reply-to is an actor that passes
-// the reply on to it. The references are those of askPlain, whose client is a
+// askOutsider is askPlain by a goroutine that is no actor, as every program has one somewhere: it
+// is woken for every reply, which an actor passes on to it. The client of the references is a
 // goroutine anyway.
 func askOutsider() Workload {
 	a := askPlain()
@@ -62,8 +58,7 @@ func askOutsider() Workload {
 	return a
 }
 
-// askFutures is askOutsider with what the system has for it, [actor.System.Ask]: a future that
-// the goroutine waits for, which needs no actor in between. The references are the same.
+// askFutures is askOutsider by [actor.System.Ask], which needs no actor in between.
 func askFutures() Workload {
 	a := askOutsider()
 	a.Variant = "from=outside/by=future"

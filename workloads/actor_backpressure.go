@@ -10,9 +10,8 @@ const (
 	pressureWork    = 64 // rounds of filler work, about a hundred nanoseconds
 )
 
-// actorBackpressure is a receiver that is slower than its senders, with a mailbox
-// that makes them wait: four goroutines that are no actors send, as servers'
-// connections do, and an actor takes its time for each message.
+// actorBackpressure is a receiver that is slower than its senders, which are no actors, as
+// servers' connections are none, and have to wait for room.
 func actorBackpressure() []Workload {
 	return []Workload{{
 		Name:    "backpressure",

@@ -11,10 +11,8 @@ import (
 // bigPeers is how many actors there are.
 const bigPeers = 120
 
-// actorBig is many to many: each actor sends a ping to a random other one, waits for
-// the pong, and sends the next, while it answers the pings of others. It is
-// the benchmark of that name of Erlang's and Savina's suites. Neither partner
-// nor processor is the same twice.
+// actorBig is many to many, the benchmark of that name of Erlang's and Savina's suites: neither
+// partner nor processor is the same twice.
 func actorBig() []Workload {
 	return []Workload{{
 		Name:    "big",

@@ -15,11 +15,9 @@ const (
 	blockedFor    = time.Millisecond
 )
 
-// actorBlocked is handlers that block, as those do that read a file or call a library that
-// knows no better: of 1,000 actors that have a message each, 100 sleep for a millisecond. An
-// operation is a message that is handled without blocking, and the time is that of
-// these: until the last of them has been handled. Waiting for those that sleep is
-// no part of it, where the [Meter] says so.
+// actorBlocked is handlers that block, as those do that read a file or call a library that knows
+// no better. The time is that of the others: waiting for those that sleep is no part of it, where
+// the [Meter] says so.
 func actorBlocked() []Workload {
 	return []Workload{{
 		Name:    "blocked",

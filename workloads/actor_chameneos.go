@@ -12,13 +12,12 @@ const (
 	mallIndex      = chameneosCount // the mall's number, after theirs
 )
 
-// actorChameneos is a hundred creatures that go to a mall to meet another: two at a
-// time meet, both change colour by what the other one's is, and go again. It
-// is the benchmark of that name of Savina's suite: all compete for one
-// actor, and those whom it brings together then talk to each other.
+// actorChameneos is the benchmark of that name of Savina's suite: creatures meet at a mall, both
+// change colour by what the other one's is, and go again. All compete for one actor, and those
+// whom it brings together then talk to each other.
 //
-// A meeting is four messages: the mall tells the first of two who the second
-// is, the first tells the second, and both go to the mall again.
+// A meeting is four messages: the mall tells the first of two who the second is, the first tells
+// the second, and both go to the mall again.
 func actorChameneos() []Workload {
 	return []Workload{{
 		Name:    "chameneos",

@@ -2,11 +2,9 @@ package workloads
 
 import "strconv"
 
-// actorCount is one actor that sends and one that counts: a mailbox under a load that never
-// lets up. With limit=none the sender does not wait to hear of the receiver: it
-// sends a million messages in one turn, or as many as the variant says, and then there is a
-// pause until all of them have come. The mailbox grows as far as the receiver is
-// slower.
+// actorCount is a mailbox under a load that never lets up. With limit=none the sender sends all
+// in one turn, and then there is a pause until all of them have come: the mailbox grows as far as
+// the receiver is slower.
 func actorCount() []Workload {
 	plain := bareCount()
 	plain.Checked = checkedFunnel

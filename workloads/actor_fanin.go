@@ -6,8 +6,7 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// actorFanIn is [actorCount] with several senders, 8 or as many as the variant says, which get into
-// each other's way at the mailbox of the one that counts.
+// actorFanIn is [actorCount] with several senders.
 func actorFanIn() []Workload {
 	var all []Workload
 	for _, senders := range []int{8, 1, 2, 4, 16, 32, 64} {

@@ -11,10 +11,9 @@ import (
 // forkNodes is how many nodes a tree has at most.
 const forkNodes = 1<<13 - 1
 
-// actorForkJoin is divide and conquer by actors that live for one task: each makes up
-// to two others, waits for what they have found out, adds its own, reports to
-// the one that made it, and stops. An operation is an actor: made, asked,
-// answered, stopped.
+// actorForkJoin is divide and conquer by actors that live for one task: each makes up to two
+// others, waits for what they have found out, adds its own, reports to the one that made it, and
+// stops.
 func actorForkJoin() []Workload {
 	return []Workload{{
 		Name:     "forkjoin",

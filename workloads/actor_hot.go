@@ -13,9 +13,8 @@ const (
 	hotTokens = 256 // messages under way at once
 )
 
-// actorHot is skewed load: of 10,000 actors one has every second message. It passes each on to
-// another actor, which is cold by then, and that one sends it back. It is a program with a
-// cache, a counter or a connection that all of its parts need.
+// actorHot is skewed load, a program with a cache, a counter or a connection that all of its
+// parts need: one actor has every second message, and whom it sends to is cold by then.
 func actorHot() []Workload {
 	return []Workload{{
 		Name:    "hot",

@@ -10,20 +10,18 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// actorLatency is what a quiet system's user feels: a thousand messages a second
-// come from outside, and all but one processor are asleep between two of them; with
-// latency100k the system is never quiet, and far from busy.
+// actorLatency is what a quiet system's user feels: between two of a thousand messages a second
+// all but one processor are asleep; with latency100k the system is never quiet, and far from
+// busy.
 //
-// Messages are due at times that are fixed beforehand, and latency counts from
-// then, not from the moment at which the sender got round to it: a stall delays
-// all messages that are due meanwhile, and a sender that waited with them would
-// see it once. The sender is a goroutine that yields until the next message is
-// due, since timers are too coarse, by a factor of a thousand. Latency is up to the
-// moment at which the actor begins to handle the message.
+// Messages are due at times that are fixed beforehand, and latency counts from then, not from the
+// moment at which the sender got round to it: a stall delays all messages that are due meanwhile,
+// and a sender that waited with them would see it once. The sender is a goroutine that yields
+// until the next message is due, since timers are too coarse, by a factor of a thousand. Latency
+// is up to the moment at which the actor begins to handle the message.
 //
-// With idlewake the sender has slept for two milliseconds, and so have all processors.
-// Latency counts from the moment at which it wakes up and sends, for when that is the
-// system's timers decide.
+// With idlewake latency counts from the moment at which the sender wakes up and sends, for when
+// that is the system's timers decide.
 func actorLatency() []Workload {
 	fast := pace{"latency100k", "100,000 messages a second come from outside, due at fixed times: how long until an actor handles them", 10_000, false}.workload()
 	fast.TooBig = "a message every 10 µs is more than a processor of some megahertz can handle, so the backlog would grow"

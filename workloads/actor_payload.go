@@ -6,10 +6,9 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// actorPayload is [actorCount] with messages that carry something: 64 bytes that the sender makes anew
-// for each message, as real programs do, and a pointer to them is sent. With by=value the
-// bytes themselves are sent. A channel of such values copies them; what takes messages of
-// any type allocates for each.
+// actorPayload is [actorCount] with messages that carry something: what the sender makes anew for
+// each, as real programs do. A channel of values copies them; what takes messages of any type
+// allocates for each.
 func actorPayload() []Workload {
 	return []Workload{
 		payload("", "one actor sends to another what it allocates for each message, 64 bytes: what a message costs that carries something",

@@ -14,10 +14,9 @@ const (
 	priorityDepth  = 256 // jobs that wait at first
 )
 
-// actorPriority is an actor with an agenda: it files jobs of eight priorities for
-// itself, 256 at a time, and gets them back the most urgent first and, within a
-// priority, in the order of filing. Because it files them in one turn, all
-// of them wait before the first is handled, so that their order is known.
+// actorPriority is an actor with an agenda. It files its jobs in one turn, so all of them wait
+// before the first is handled, and their order is known: the most urgent first and, within a
+// priority, in the order of filing.
 func actorPriority() []Workload {
 	return []Workload{{
 		Name:    "priority",

@@ -18,23 +18,18 @@ const (
 	restartBatch = 32
 )
 
-// actorRestart is failure as a part of the work: every other message makes the actor
-// fail that handles it, and its supervisor restarts it. An operation is such a
-// failure, with the next message, which the new value handles. The
-// message that did it is a dead letter.
+// actorRestart is failure as a part of the work: every other message makes the actor fail that
+// handles it, and its supervisor restarts it. The message that did it is a dead letter.
 //
-// At the end of each Do some messages are sent that cannot be handled, in each
-// of the other ways there are: to an actor that stops before it comes to them,
-// to one that has stopped, and to a mailbox that makes room by dropping the oldest.
-// All of these are to be found among the dead letters, too.
+// At the end of each Do some messages are sent that cannot be handled, in each of the other ways
+// there are: to an actor that stops before it comes to them, to one that has stopped, and to a
+// mailbox that makes room by dropping the oldest. All of these are to be found among the dead
+// letters, too.
 //
-// The [Meter] learns the share of failures that were "recovered" from, which is to say
-// that a new value handled the next message, and of undelivered messages that were
-// found, "undelivered-found". What is missing of them is their figure's to say and fails
-// no run; what there is too much of does.
-//
-// With retry=on the supervisor has the message tried again: the new value handles it, and
-// then the next one. With failure=panic the actors panic.
+// The [Meter] learns the share of failures that were "recovered" from, which is to say that a new
+// value handled the next message, and of undelivered messages that were found,
+// "undelivered-found". What is missing of them is their figure's to say and fails no run; what
+// there is too much of does.
 func actorRestart() []Workload {
 	all := []Workload{
 		restartKind{}.workload("", restartDoc),

@@ -12,10 +12,10 @@ const (
 	bankMost     = 1000      // an amount is less
 )
 
-// savinaBanking is money that is transferred between accounts, each of which is an actor.
-// Balances are whole numbers, so that not a cent is lost unnoticed; Savina's are floating-point
-// numbers so large that adding an amount does not change them. A transfer does not keep its
-// account waiting for the answer of the other, as Savina's does by a stash: others go on.
+// savinaBanking is money that is transferred between accounts. Balances are whole numbers, so
+// that not a cent is lost unnoticed; Savina's are floating-point numbers so large that adding an
+// amount does not change them. A transfer does not keep its account waiting for the answer of the
+// other, as Savina's does by a stash: others go on.
 func savinaBanking() []Workload {
 	return savina(Workload{
 		Name:     "banking",

@@ -10,9 +10,9 @@ const (
 	barberCut       = 50 // rounds of the filler function that a haircut takes
 )
 
-// savinaBarber is the sleeping barber: customers come to a waiting room, which sends them to the
-// barber one after the other, in the order in which they came. The room wakes the barber, and
-// the barber tells the room that he is done: three parties, each of which waits for another.
+// savinaBarber is three parties, each of which waits for another: customers come to a waiting
+// room, which wakes the barber and sends them to him in the order in which they came, and he
+// tells the room that he is done.
 func savinaBarber() []Workload {
 	return savina(Workload{
 		Name:     "barber",

@@ -11,9 +11,8 @@ const (
 	bufferWork = 25 // rounds of the filler function, of the producer and of the consumer
 )
 
-// savinaBndBuffer is a bounded buffer between producers and consumers, which wait for it to have
-// room and to have an item. Its places are the messages: the buffer sends an empty one to a
-// producer, so that no more items are under way than it has room for, consumption included.
+// savinaBndBuffer is a bounded buffer. Its places are the messages: the buffer sends an empty one
+// to a producer, so that no more items are under way than it has room for, consumption included.
 func savinaBndBuffer() []Workload {
 	return savina(Workload{
 		Name:     "bndbuffer",

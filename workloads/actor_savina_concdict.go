@@ -12,9 +12,9 @@ const (
 	listSums    = 1  // of a hundred requests to a list
 )
 
-// savinaConcDict is one server with a dictionary, and workers that read and write it. A write
-// adds to what is there, so that the end does not depend on the order, and what a worker reads
-// of a key never falls: Savina checks nothing.
+// savinaConcDict is a server that all others wait for. A write adds to what is there, so that the
+// end does not depend on the order, and what a worker reads of a key never falls: Savina checks
+// nothing.
 func savinaConcDict() []Workload {
 	return savina(Workload{
 		Name:     "concdict",

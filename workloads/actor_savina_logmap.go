@@ -10,9 +10,8 @@ const (
 	logmapWindow = 16 // terms that the master has asked a series for
 )
 
-// savinaLogmap is the logistic map, x' = r·x·(1 − x), of ten series. A series does not compute
-// itself: it asks its computer for the next term, and puts off what else it is asked until the
-// answer is there.
+// savinaLogmap is the logistic map, x' = r·x·(1 − x). A series does not compute itself: it asks
+// its computer for the next term, and puts off what else it is asked until the answer is there.
 func savinaLogmap() []Workload {
 	return savina(Workload{
 		Name:     "logmap",

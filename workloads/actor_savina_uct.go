@@ -12,8 +12,8 @@ const (
 	uctWork     = 50 // rounds of the filler function of a node, 10 more or less
 )
 
-// savinaUCT is a walk through an unbalanced tree of actors: each does its own work, passes the
-// walk on to its children, and tells its parent what came of it when all of them have.
+// savinaUCT is a walk through an unbalanced tree of actors, each of which does its own work and
+// passes the walk on to its children.
 func savinaUCT() []Workload {
 	return savina(Workload{
 		Name:     "uct",

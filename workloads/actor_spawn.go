@@ -14,12 +14,8 @@ const spawnMost = 100_000
 // actorSpawn is how actors are made: many at once, and one after the other.
 func actorSpawn() []Workload { return []Workload{spawnCrowd(), spawnRate()} }
 
-// spawnCrowd makes actors, sends each its first message and keeps them: what an
-// actor costs that does next to nothing. An operation is an actor with its
-// first message.
-//
-// There are 100,000 at a time. The [Meter] learns of them while they have
-// nothing to do, and when they are to stop.
+// spawnCrowd is what an actor costs that does next to nothing. The [Meter] learns of the actors
+// while they have nothing to do, and when they are to stop.
 func spawnCrowd() Workload {
 	return Workload{
 		Name:    "spawn",
@@ -43,12 +39,9 @@ func spawnCrowd() Workload {
 // opSpawn is what an operation of both is.
 const opSpawn = "such an actor"
 
-// spawnRate is how long a new actor is waited for in a quiet system: a thousand
-// times a second, at fixed times, an actor is made and sent its first message.
-//
-// It is an open loop as [actorLatency] is. What is due is sent to an actor, the
-// parent, which makes another one and passes it on, and latency is up to the
-// moment at which that one begins to handle it.
+// spawnRate is how long a new actor is waited for in a quiet system: an open loop as
+// [actorLatency] is. What is due is sent to an actor, the parent, which makes another one and
+// passes it on, and latency is up to the moment at which that one begins to handle it.
 func spawnRate() Workload {
 	a := bareSpawnRate()
 	a.Op = opSpawn

@@ -10,15 +10,12 @@ import (
 // actorSuspend is what it costs that an actor does not run for a while.
 func actorSuspend() []Workload { return []Workload{suspendForMessage(), suspendUntilRoom()} }
 
-// suspendForMessage is an actor that is suspended and resumed for each message: it asks
-// for it itself and says so to another one, which sends it the next message,
-// waits a turn, so that a suspension that is none would be noticed, and resumes
-// it. An operation is such a cycle, up to the moment at which the message that had
-// waited is handled.
+// suspendForMessage is an actor that is suspended and resumed for each message: it asks for it
+// itself and says so to another one, which sends it the next message, waits a turn, so that a
+// suspension that is none would be noticed, and resumes it.
 //
-// The [Meter] learns two times: of the "cycle", from asking to be suspended to
-// handling that message, and of the "resume", from asking for it to handling
-// the message.
+// The [Meter] learns two times, both until that message is handled: of the "cycle", from asking
+// to be suspended, and of the "resume", from asking for that.
 func suspendForMessage() Workload {
 	return Workload{
 		Name:     "suspend",
@@ -40,15 +37,12 @@ func suspendForMessage() Workload {
 	}
 }
 
-// suspendUntilRoom is backpressure without a goroutine that waits: an actor with
-// something to send to a full mailbox suspends itself until there is room. That of
-// the receiver is for one message, so an operation is a message, and a cycle. A
-// message that is sent before there is room would be refused.
+// suspendUntilRoom is backpressure without a goroutine that waits. A message that is sent before
+// there is room would be refused.
 //
-// The [Meter] learns the time of the "cycle", from asking for the suspension to the
-// moment at which the sender goes on. There is no telling from outside when there
-// was room: as soon as the receiver has taken the message, which may be before it
-// handles it.
+// The [Meter] learns the time of the "cycle", until the sender goes on. There is no telling from
+// outside when there was room: as soon as the receiver has taken the message, which may be before
+// it handles it.
 func suspendUntilRoom() Workload {
 	return Workload{
 		Name:     "suspend",

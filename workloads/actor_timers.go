@@ -18,14 +18,12 @@ const (
 	timerHalf = timerSpan / 2
 )
 
-// actorTimers is a hundred thousand timers of a thousand actors, most systems' timeouts:
-// half of them are stopped before they are due, by halves at once and later. An
-// operation is a timer, from its start to its end, with its message if it is due.
+// actorTimers is most systems' timeouts: half of them are stopped before they are due, by halves
+// at once and later.
 //
-// They are started in rounds of 100,000, which live all at once; a smaller round
-// is one at the end of a Do. Time is the workload's: it moves the system's clock
-// on, by half of the longest timer's time and, when those actors that are to have
-// stopped some of theirs, by the other half.
+// They are started in rounds of 100,000, which live all at once; a smaller round is one at the
+// end of a Do. Time is the workload's: it moves the system's clock on, by half of the longest
+// timer's time and, when those actors that are to have stopped some of theirs, by the other half.
 func actorTimers() []Workload {
 	return []Workload{{
 		Name:    "timers",

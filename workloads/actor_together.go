@@ -16,13 +16,9 @@ const (
 	togetherTasks  = 8 // of a group
 )
 
-// actorTogether is a program that has everything: actors that start futures that use groups. Each
-// of 64 actors starts a future, which has a group compute eight parts and tells the
-// actor what they add up to; then the actor starts the next. No actor waits in its
-// turn. An operation is such a cycle: two messages at most, a future, a group with
-// eight tasks.
-//
-// They run on one runtime where the implementation has such, and else side by side.
+// actorTogether is a program that has everything: actors that start futures that use groups,
+// whose sum goes back to the actor as a message. No actor waits in its turn. They run on one
+// runtime where the implementation has such, and else side by side.
 func actorTogether() []Workload {
 	return []Workload{{
 		Name:     "together",

@@ -12,9 +12,8 @@ const cancelTasks = 10_000
 // errStop is the cause the caller cancels with.
 var errStop = errors.New("workloads: the caller has had enough")
 
-// groupCancel is the way out under load: 10,000 tasks accepted, none finished, and
-// the caller changes its mind. Every task waits for the cancellation, so it
-// makes no difference whether an implementation has started it by then (a
+// groupCancel is the way out under load: the caller changes its mind. Every task waits for the
+// cancellation, so it makes no difference whether an implementation has started it by then (a
 // goroutine each) or still has it in a queue: none can be over before.
 func groupCancel() []Workload {
 	return []Workload{{

@@ -5,8 +5,7 @@ const (
 	consumersCount = 8
 )
 
-// groupConsumers is Stream with eight goroutines that compete for the results of one
-// group. All of them must be released when it is drained.
+// groupConsumers is [groupStream] with goroutines that compete for the results of one group.
 func groupConsumers() []Workload {
 	return []Workload{{
 		Name:    "consumers",

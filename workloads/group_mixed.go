@@ -10,9 +10,8 @@ const (
 	mixedWait  = 200 * time.Microsecond // for this long
 )
 
-// groupMixed is Short with tasks that wait as for a reply from a near machine. It
-// tells implementations that keep working while tasks wait from those that
-// do not.
+// groupMixed is [groupShort] with tasks that wait as for a reply from a near machine. It tells
+// implementations that keep working while tasks wait from those that do not.
 func groupMixed() []Workload {
 	return []Workload{{
 		Name:    "mixed",

@@ -17,8 +17,7 @@ const (
 	nestedLeaves = nestedFan * nestedFan * nestedFan
 )
 
-// groupNested is divide and conquer: tasks that make a group, give it tasks and wait
-// for their results, three levels deep. An implementation that runs tasks on a fixed number of
+// groupNested is divide and conquer: an implementation that runs tasks on a fixed number of
 // workers learns here that all of them can be waiting.
 func groupNested() []Workload {
 	return []Workload{{

@@ -3,9 +3,8 @@ package workloads
 // poolTasks is how many tasks a group of the workload has.
 const poolTasks = 100_000
 
-// groupPool is what pools of goroutines are advertised for: so many tiny tasks that what a
-// group or a pool costs by itself does not matter. The caller submits all of them before it
-// takes the first result, so that there is room for every result.
+// groupPool is what pools of goroutines are advertised for: so many tiny tasks that what a group
+// or a pool costs by itself does not matter.
 func groupPool() []Workload {
 	newBatch := func() *batch { return tinyTasks(poolTasks, shortLimit) }
 	return []Workload{{

@@ -2,8 +2,7 @@ package workloads
 
 const streamTasks = 100_000
 
-// groupStream is a stage of a pipeline: a long row of small jobs goes through one
-// group, one goroutine submits, another takes the results meanwhile.
+// groupStream is a stage of a pipeline: a long row of small jobs.
 func groupStream() []Workload {
 	return []Workload{{
 		Name:    "stream",

@@ -15,13 +15,11 @@ import (
 // cancelStorm is how many tasks are canceled in one go.
 const cancelStorm = 1024
 
-// taskCancel is a crowd of tasks that are not wanted any more: two others
-// cancel all of them, one from the first to the last and one the other way round,
-// while those that have begun come to their ends. Every second task lets others
-// run before it does. An operation is a task, which is canceled twice.
+// taskCancel is a crowd of tasks that are not wanted any more. Every second task lets others run
+// before it ends; each is canceled twice.
 //
-// How many are over before they are canceled is up to the implementation. That a
-// task was canceled at most once, and everything else fits that, is not.
+// How many are over before they are canceled is up to the implementation. That a task was
+// canceled at most once, and everything else fits that, is not.
 func taskCancel() []Workload {
 	return []Workload{{
 		Name:    "cancel",

@@ -16,10 +16,8 @@ const fibMost = 22
 // fibCalls is how many calls that takes, each a task.
 const fibCalls = 57_313
 
-// taskFib is the program that joins are usually measured with: each call is a task
-// that starts two more and waits for them, down to those that do nothing. An
-// operation is a call. There is no cutoff, which every real program has, since
-// then it would measure the other calls.
+// taskFib is the program that joins are usually measured with. There is no cutoff, which every
+// real program has, since then it would measure the other calls.
 func taskFib() []Workload {
 	return []Workload{{
 		Name:    "fib",

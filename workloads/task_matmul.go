@@ -17,10 +17,9 @@ const (
 	matmulTasks = matmulSide * matmulSide
 )
 
-// Matmul multiplies two matrices of 128 × 128 numbers. Each task computes a block
-// of 16 × 16 of the product, which takes some 20 µs; which tasks do which blocks
-// is divided by halves. An operation is such a task. All cost the same, and they
-// read the same matrices and write next to each other.
+// taskMatmul multiplies two matrices of 128 × 128 numbers by tasks of some 20 µs; which tasks do
+// which blocks is divided by halves. All cost the same, and they read the same matrices and write
+// next to each other.
 func taskMatmul() []Workload {
 	return []Workload{{
 		Name:    "matmul",

@@ -13,10 +13,8 @@ const (
 	pipelineItems  = 256
 )
 
-// taskPipeline is what the data decide that tasks wait for: items go through the
-// stages of a pipeline, and what a stage does with an item is a task, which needs
-// what the stage before has made of the item, and what this one has made of the
-// item before. It waits for both. An operation is such a task.
+// taskPipeline is what the data decide that tasks wait for: a step needs what the stage before
+// has made of the item, and what this one has made of the item before.
 func taskPipeline() []Workload {
 	return []Workload{{
 		Name:    "pipeline",

@@ -11,10 +11,9 @@ import (
 // queensMost is the size of the largest board.
 const queensMost = 10
 
-// taskQueens is a search whose branches cannot be foreseen: every way to put one
-// more queen on the board, where no other attacks it, is a task that tries all
-// ways to go on. An operation is such a position. On a chessboard a search is done
-// after a fraction of a millisecond, and the next one is started from outside.
+// taskQueens is a search whose branches cannot be foreseen: every way to put one more queen on
+// the board, where no other attacks it, is a task that tries all ways to go on. On a chessboard a
+// search is done after a fraction of a millisecond, and the next one is started from outside.
 func taskQueens() []Workload {
 	return []Workload{
 		queens("", queensMost, "all ways to put 10 queens on a board, with a task for every position on the way: a wide and uneven tree of joins"),

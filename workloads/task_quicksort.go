@@ -15,10 +15,9 @@ const (
 	quicksortGrain = 512 // numbers a task has to sort, on average
 )
 
-// Quicksort sorts up to 131,072 numbers. Parts that are more than one task's share
-// are divided about a median of three, and one of the two goes to a new task. An
-// operation is a task, which sorts 512 numbers on average: some 20 µs, so that
-// little depends on what a task costs, and most on how the work is shared out.
+// taskQuicksort divides parts that are more than one task's share about a median of three, and
+// one of the two goes to a new task. A task takes some 20 µs, so that little depends on what it
+// costs, and most on how the work is shared out.
 func taskQuicksort() []Workload {
 	return []Workload{{
 		Name:    "quicksort",

@@ -21,9 +21,7 @@ const (
 	sharedPatience = 1_000_000
 )
 
-// taskShared is one value that many wait for: 64 tasks wait for a single one, which
-// is not over before all of them have come. Then all are to be woken. An
-// operation is such a wait.
+// taskShared is one value that many wait for. It is not there before all of them have come.
 func taskShared() []Workload {
 	return []Workload{{
 		Name:    "shared",

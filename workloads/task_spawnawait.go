@@ -11,10 +11,8 @@ import (
 // spawnAwaitMost is how many tasks there are at once.
 const spawnAwaitMost = 100_000
 
-// taskSpawnAwait starts tasks that do next to nothing, 100,000 of them, and then
-// waits for one after the other. A task does it: a program that is made of tasks. With
-// from=outside a goroutine does it that is no task: how a program that is not made of
-// tasks hands some over.
+// taskSpawnAwait is a flat crowd of tasks: of a program that is made of tasks and, with
+// from=outside, of one that is not and hands some over.
 func taskSpawnAwait() []Workload {
 	return []Workload{
 		spawnAwait("", "a task starts 100,000 others that do next to nothing, and then waits for each: what a flat crowd of tasks costs",

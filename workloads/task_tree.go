@@ -11,10 +11,8 @@ import (
 // treeMost is how many nodes a tree has: 16 full levels.
 const treeMost = 1<<16 - 1
 
-// Tree adds up the weights of a binary tree's nodes, each in a task that waits
-// for those of its two children. An operation is a node. Unlike that of [Fib]
-// the tree is balanced, and lies in memory, where its nodes were found by
-// another task before.
+// taskTree is a reduction. Unlike that of [taskFib] its tree is balanced, and lies in memory,
+// where its nodes were found by another task before.
 func taskTree() []Workload {
 	return []Workload{{
 		Name:    "tree",

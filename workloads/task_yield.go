@@ -9,10 +9,10 @@ import (
 	"github.com/dynolab/dyno/workloads/internal/errgroup"
 )
 
-// taskYield is two tasks that do nothing but let each other run. An operation is a
-// yield. Where tasks run on goroutines it is a hint, and the other one may well
-// run at the same time, so what is measured is the price of the hint; only where
-// one task runs at a time is it that of the step from one to the other.
+// taskYield is two tasks that do nothing but let each other run. Where tasks run on goroutines a
+// yield is a hint, and the other one may well run at the same time, so what is measured is the
+// price of the hint; only where one task runs at a time is it that of the step from one to the
+// other.
 func taskYield() []Workload {
 	return []Workload{{
 		Name:    "yield",
