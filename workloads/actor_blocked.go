@@ -147,9 +147,9 @@ func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 }
 
 func blockedOnActors(st Setting) Run {
-	var b *blocked
-	s := newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		b = newBlocked(&s.progress, st)
+	s := new(system)
+	b := newBlocked(&s.progress, st)
+	s.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := 0; i < len(b.nodes) && err == nil; i++ {
 			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
 		}
@@ -165,7 +165,7 @@ func blockedOnActors(st Setting) Run {
 	}
 	return &run{s, func(n int) error {
 		return b.do(n, func() error { return s.play(begun) }, s.wait)
-	}, func() error { return b.check() }}
+	}, b.check}
 }
 
 // blockedByHand is Blocked run by a reference.

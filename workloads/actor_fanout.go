@@ -174,12 +174,11 @@ func (f fanOutSender) Receive(ctx *actor.Context, msg any) error {
 }
 
 func fanOutOnActors(st Setting) Run {
-	r := new(actorsRun)
-	var f *fanOut
+	r := newActorsRun()
+	f := newFanOut(&r.progress)
+	r.protocol = f
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(f.self, beginNotes) }
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		f = newFanOut(&s.progress)
-		r.protocol = f
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		f.self, err = s.spawn(ctx, fanOutSender{f})
 		for i := 0; i < fanOutReceivers && err == nil; i++ {
 			f.receivers[i].self, err = s.spawn(ctx, &f.receivers[i])

@@ -202,21 +202,15 @@ func (l *openLoop) Receive(_ *actor.Context, msg any) error {
 }
 
 func (p pace) onActor(st Setting) Run {
-	return loopOnActor(st, func(s *system, ctx *actor.Context) (*openLoop, actor.Ref, error) {
-		l := newOpenLoop(&s.progress, st, p)
-		self, err := s.spawn(ctx, l)
-		return l, self, err
-	})
+	s := new(system)
+	l := newOpenLoop(&s.progress, st, p)
+	return l.onActor(st, s, l, new(actor.Ref))
 }
 
-// loopOnActor sends the messages of a loop to an actor; setUp makes both.
-func loopOnActor(st Setting, setUp func(s *system, ctx *actor.Context) (*openLoop, actor.Ref, error)) Run {
-	var (
-		l  *openLoop
-		to actor.Ref
-	)
-	s := newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		l, to, err = setUp(s, ctx)
+// onActor is a loop run by an implementation, in the system s: its messages go to the actor a.
+func (l *openLoop) onActor(st Setting, s *system, a actor.Actor, to *actor.Ref) Run {
+	s.raise(st, func(s *system, ctx *actor.Context) (err error) {
+		*to, err = s.spawn(ctx, a)
 		return err
 	})
 	send := func(m *timed) error { return to.Tell(m) }
@@ -233,7 +227,7 @@ func loopOnActor(st Setting, setUp func(s *system, ctx *actor.Context) (*openLoo
 			return s.err() // why the actor has stopped, if that is why
 		}
 		return s.wait()
-	}, func() error { return l.check() }}
+	}, l.check}
 }
 
 // byHand is a loop run by a reference. Send returns no errors.

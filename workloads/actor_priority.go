@@ -140,12 +140,12 @@ func priorityOf(msg any) int {
 }
 
 func priorityOnActor(st Setting) Run {
-	r := new(actorsRun)
+	r := newActorsRun()
+	a := newAgenda(&r.progress)
+	r.protocol = a
 	var self actor.Ref
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(self, nil) }
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		a := newAgenda(&s.progress)
-		r.protocol = a
+	r.raise(st, func(_ *system, ctx *actor.Context) (err error) {
 		self, err = ctx.Spawn(actor.Props{
 			New:     func() actor.Actor { return a },
 			Mailbox: actor.MailboxConfig{Priority: priorityOf},

@@ -143,15 +143,13 @@ type spawnRun struct {
 }
 
 func spawnOnActors(st Setting) Run {
-	r := new(spawnRun)
+	r := &spawnRun{system: new(system)}
+	r.roll = newSpawnRoll(&r.progress, st)
 	r.props.New = func() actor.Actor {
 		r.made++
 		return &spawned{id: r.made - 1}
 	}
-	r.system = newSystem(st, func(s *system, _ *actor.Context) error {
-		r.roll = newSpawnRoll(&s.progress, st)
-		return nil
-	})
+	r.raise(st, func(*system, *actor.Context) error { return nil })
 	return &run{r.system, func(n int) error { return r.roll.do(n, r.round, r.dismiss) }, func() error { return nil }}
 }
 
@@ -376,11 +374,9 @@ func (a *shortLived) Receive(ctx *actor.Context, msg any) error {
 }
 
 func spawnRateOnActors(st Setting) Run {
-	return loopOnActor(st, func(s *system, ctx *actor.Context) (_ *openLoop, _ actor.Ref, err error) {
-		parent := &spawnParent{loop: newSpawnLoop(&s.progress, st)}
-		parent.self, err = s.spawn(ctx, parent)
-		return parent.loop, parent.self, err
-	})
+	s := new(system)
+	parent := &spawnParent{loop: newSpawnLoop(&s.progress, st)}
+	return parent.loop.onActor(st, s, parent, &parent.self)
 }
 
 // spawnRateByHand is spawnRate run by a reference: spawn makes a goroutine and sends

@@ -203,17 +203,17 @@ func suspensionsCheck(sys *actor.System, asked int64) error {
 
 // suspendRun is suspendForMessage run by an implementation.
 type suspendRun struct {
-	actorsRun
+	*actorsRun
 	suspensions             *suspensions
 	resumer, suspendedActor actor.Ref
 }
 
 func suspendOnActors(st Setting) Run {
-	r := new(suspendRun)
+	r := &suspendRun{actorsRun: newActorsRun()}
+	r.suspensions = newSuspensions(&r.progress, st)
+	r.protocol = r.suspensions
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.suspendedActor, nil) }
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r.suspensions = newSuspensions(&s.progress, st)
-		r.protocol = r.suspensions
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		if r.suspendedActor, err = s.spawn(ctx, suspendedActor{r}); err != nil {
 			return err
 		}
@@ -397,17 +397,17 @@ func (p *push) check() error {
 
 // pushRun is suspendUntilRoom run by an implementation.
 type pushRun struct {
-	actorsRun
+	*actorsRun
 	push             *push
 	sender, receiver actor.Ref
 }
 
 func roomOnActors(st Setting) Run {
-	r := new(pushRun)
+	r := &pushRun{actorsRun: newActorsRun()}
+	r.push = newPush(&r.progress, st)
+	r.protocol = r.push
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.sender, nil) }
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r.push = newPush(&s.progress, st)
-		r.protocol = r.push
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		r.receiver, err = ctx.Spawn(actor.Props{
 			New: func() actor.Actor { return pushReceiver{r} },
 			// What is sent before there is room comes back, and fails the run.

@@ -141,11 +141,10 @@ type togetherRun struct {
 func togetherOnActors(st Setting) Run {
 	st.Impl = st.Impl.Joined()
 	r := &togetherRun{newGroup: st.Impl.NewGroup, opts: []group.Option{group.WithResultBuffer(togetherTasks)}}
-	var b *inquiryBoard
 	r.system = &system{ex: st.Impl.NewExecutor()}
+	b := newInquiryBoard(&r.progress)
+	r.protocol = b
 	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
-		b = newInquiryBoard(&s.progress)
-		r.protocol = b
 		for i := 0; i < togetherActors && err == nil; i++ {
 			b.actors[i].self, err = s.spawn(ctx, &togetherActor{&b.actors[i], r})
 		}

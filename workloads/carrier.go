@@ -32,9 +32,10 @@ type network[M any] interface {
 
 // byActors has a network carried by an implementation.
 func byActors[M any](st Setting, newNetwork func(s *progress) network[M]) *actorsRun {
-	r := new(actorsRun)
+	r := newActorsRun()
+	n := newNetwork(&r.progress)
+	r.protocol = n
 	var (
-		n    network[M]
 		refs []actor.Ref
 		turn *actor.Context // the guardian's
 	)
@@ -43,9 +44,7 @@ func byActors[M any](st Setting, newNetwork func(s *progress) network[M]) *actor
 		turn = ctx
 		return n.start(send)
 	}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		n = newNetwork(&s.progress)
-		r.protocol = n
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		n.nodes(func(a actor.Actor, self *actor.Ref) {
 			if err == nil {
 				*self, err = s.spawn(ctx, a)
@@ -83,6 +82,9 @@ type actorsRun struct {
 	most  int                            // operations of a round, where a Do has rounds
 }
 
+// newActorsRun makes a run without a protocol, whose system is still to be raised.
+func newActorsRun() *actorsRun { return &actorsRun{system: new(system)} }
+
 func (r *actorsRun) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
@@ -102,7 +104,7 @@ func inRoundsOf(most, n int, round func(k int) error) error {
 }
 
 func (r *actorsRun) Check() error {
-	return r.finish(func() error { return r.check() }) // without a system there is no protocol
+	return r.finish(r.check)
 }
 
 // A handRun is the [Run] of a protocol carried by the goroutines of a reference.

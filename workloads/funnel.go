@@ -324,8 +324,10 @@ func (k funnelKind) onActors(st Setting) Run {
 
 // onActorsAs is onActors with actors of other types.
 func (k funnelKind) onActorsAs(st Setting, sender func(s *funnelSender) actor.Actor, receiver func(k *funnelSink) actor.Actor) Run {
-	r := &actorsRun{most: k.flood}
-	var f *funnel
+	r := newActorsRun()
+	r.most = k.flood
+	f := newFunnel(&r.progress, k.senders, k.window())
+	r.protocol = f
 	r.begun = func(ctx *actor.Context) error {
 		for i := range f.senders {
 			s := &f.senders[i]
@@ -338,9 +340,7 @@ func (k funnelKind) onActorsAs(st Setting, sender func(s *funnelSender) actor.Ac
 		}
 		return nil
 	}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) error {
-		f = newFunnel(&s.progress, k.senders, k.window())
-		r.protocol = f
+	r.raise(st, func(s *system, ctx *actor.Context) error {
 		sink, err := s.spawn(ctx, receiver(&f.sink))
 		for i := 0; i < k.senders && err == nil; i++ {
 			f.senders[i].sink = sink

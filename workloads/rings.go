@@ -195,8 +195,9 @@ func (k ringKind) refs() []Ref {
 
 // onActors runs rings by an implementation.
 func (k ringKind) onActors(st Setting) Run {
-	run := new(actorsRun)
-	var r *rings
+	run := newActorsRun()
+	r := k.new(&run.progress, st)
+	run.protocol = r
 	run.begun = func(ctx *actor.Context) error {
 		for i := range r.moving {
 			t := r.token(r.first + i)
@@ -206,9 +207,7 @@ func (k ringKind) onActors(st Setting) Run {
 		}
 		return nil
 	}
-	run.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r = k.new(&s.progress, st)
-		run.protocol = r
+	run.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := 0; i < len(r.nodes) && err == nil; i++ {
 			r.nodes[i].self, err = s.spawn(ctx, &r.nodes[i])
 		}
