@@ -250,7 +250,7 @@ func TestDropKeepsWhatWaits(t *testing.T) {
 	claim(hs[0])
 	w.queue.drops = litter - 1
 	w.queue.drop((*future)(hs[0]))
-	if handle(w.take()) != hs[1] {
+	if handle(w.queue.pop()) != hs[1] {
 		t.Error("a task that waited is gone, when another one was looked for that had been claimed")
 	}
 }
