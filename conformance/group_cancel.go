@@ -13,8 +13,7 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-reaches-tasks", Rule: "G6",
 		Why: "Cancel ends the context of the tasks, with the cause: that is how they learn that they should stop, and why",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			started := e.gate()
 			started.open()
 			p.run(func(ctx context.Context) (int, error) {
@@ -26,8 +25,7 @@ var cancelClauses = []Clause{
 			e.reached(started, 1)
 			n.blocks("the task waits for its context")
 			p.cancel(errA)
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1, Err: errA}, ok: true}, "Next returned ", t, ", want value 1 and error ", errA)
+			n.gives(1, errA)
 			p.finish(errA)
 		}),
 	},
@@ -51,8 +49,7 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-nil", Rule: "G6",
 		Why: "a nil cause means context.Canceled, for the tasks and for Wait",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			p.cancel(nil)
 			p.endedBy(ctx, context.Canceled)
@@ -63,8 +60,7 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-first-cause", Rule: "G6",
 		Why: "the first cause wins: it is the reason, the later ones are echoes",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			p.cancel(errA)
 			p.cancel(errB)
@@ -104,9 +100,8 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-does-not-wait", Rule: "G6",
 		Why: "Cancel returns although tasks that take no notice are unfinished",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			p.cancel(errA) // must return by itself
 			hold.open()
 			p.takes(1)
@@ -116,23 +111,21 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-does-not-close", Rule: "G6",
 		Why: "a cancelled group is open until Close: the two are independent",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.cancel(errA)
 			p.run(value(1))
 			p.takes(1)
 			n := p.next(context.Background())
 			n.blocks("the group is cancelled, but open")
 			p.close()
-			e.require(n.get() == taken{}, "Next did not report the drain")
+			n.drains()
 			p.finish(errA)
 		}),
 	},
 	{
 		Name: "group/cancel-keeps-results", Rule: "G6",
 		Why: "results that are queued when the group is cancelled can be taken: the work was done",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			for i := range 3 {
 				p.run(value(i))
 				p.waits(nil)
@@ -145,14 +138,12 @@ var cancelClauses = []Clause{
 	{
 		Name: "group/cancel-drained", Rule: "G6",
 		Why: "cancelling a drained group does nothing",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.takes(1)
 			p.close()
 			p.drained()
 			p.cancel(errA)
-			p.finish(nil)
 		}),
 	},
 	{
@@ -209,8 +200,8 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-reaches-running", Rule: "G6", Needs: overlapEager,
 		Why: "fail-fast reaches the tasks that are running: they would work on for nothing",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			for i := range 3 {
 				p.run(func(ctx context.Context) (int, error) {
 					hold.pass()
@@ -255,8 +246,7 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-not-without-error", Rule: "G6",
 		Why: "tasks that succeed cancel nothing, also the first and the last one",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			for i := range 4 {
 				p.run(value(i))
@@ -265,7 +255,6 @@ var failFastClauses = []Clause{
 			}
 			p.waits(nil)
 			p.alive(ctx, "the group is open")
-			p.finish(nil)
 		}),
 	},
 	{
@@ -287,8 +276,7 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-first-error", Rule: "G6",
 		Why: "the cause is the first error and stays it: later errors and later calls of Cancel do not replace it",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			p.run(failing(0, errA))
 			p.takesError(0, errA)
@@ -302,8 +290,7 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-after-cancel", Rule: "G6",
 		Why: "a task error after Cancel leaves the cause alone, and is what Wait returns",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			p.cancel(errB)
 			p.run(failing(0, errA))
@@ -315,8 +302,7 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-panic", Rule: "G6",
 		Why: "a panic that became an error is a task error: it cancels like any other, with the *PanicError as the cause",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx := p.context()
 			p.run(panicking(errA))
 			r := p.take()
@@ -372,8 +358,7 @@ var failFastClauses = []Clause{
 			for range 16 {
 				p := e.open()
 				ctx := p.context()
-				hold := e.gate()
-				p.run(gated(hold, 0, errA))
+				hold := p.held(0, errA)
 				w := start(e, "Wait", func() error {
 					if err := p.g.Wait(); err != errA {
 						return err
@@ -391,9 +376,9 @@ var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-keeps-tasks", Rule: "G6",
 		Why: "fail-fast drops nothing: tasks accepted before and after it run and yield their results",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 50
-			p, hold := e.open(), e.gate()
+			hold := e.gate()
 			var ran atomic.Int32
 			p.run(func(context.Context) (int, error) {
 				hold.pass()

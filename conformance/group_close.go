@@ -12,23 +12,21 @@ var closeClauses = []Clause{
 	{
 		Name: "group/close-twice", Rule: "G3",
 		Why: "closing a closed group does nothing, so that a deferred Close is always right",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			p.close()
 			p.close()
 			hold.open()
 			p.takes(1)
 			p.drained()
 			p.close()
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/close-does-not-cancel", Rule: "G3",
 		Why: "Close only refuses later tasks: those accepted run on with a living context",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			for range 3 {
 				p.run(func(ctx context.Context) (int, error) {
 					hold.pass()
@@ -39,27 +37,24 @@ var closeClauses = []Clause{
 			e.Settle()
 			hold.open()
 			p.takes(1, 1, 1)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/close-does-not-wait", Rule: "G3",
 		Why: "Close returns at once although tasks are unfinished: waiting is what Wait is for",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			c := start(e, "Close", func() struct{} { p.g.Close(); return struct{}{} })
 			c.get()
 			hold.open()
 			p.takes(1)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/close-keeps-results", Rule: "G3",
 		Why: "results queued before Close, and those of tasks that end after it, can still be taken",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			p.run(value(1))
 			p.waits(nil)
 			p.run(gated(hold, 2, nil))
@@ -67,29 +62,26 @@ var closeClauses = []Clause{
 			p.takes(1)
 			hold.open()
 			p.takes(2)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/close-runs-accepted", Rule: "G3",
 		Why: "tasks accepted before Close run even if they have not started by then",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 100
-			p, hold := e.open(), e.gate()
+			hold := e.gate()
 			for i := range n {
 				p.run(gated(hold, i, nil))
 			}
 			p.close()
 			hold.open()
 			p.takesAll(n)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/close-within-a-task", Rule: "G3",
 		Why: "a task may close its own group: the usual way for a producer to say that it was the last",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(func(context.Context) (int, error) {
 				p.g.Close()
 				return 1, nil
@@ -97,7 +89,6 @@ var closeClauses = []Clause{
 			p.takes(1)
 			p.drained()
 			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
-			p.finish(nil)
 		}),
 	},
 	{

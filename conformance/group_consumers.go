@@ -12,13 +12,9 @@ var consumerClauses = []Clause{
 	{
 		Name: "group/waiters-all-served", Rule: "G4",
 		Why: "as many results as waiting consumers serve all of them, each with another result; in which order is open",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 6
-			p := e.open()
-			var calls [n]*call[taken]
-			for i := range calls {
-				calls[i] = p.next(context.Background())
-			}
+			calls := several(n, func(int) awaited { return p.next(context.Background()) })
 			calls[0].blocks("there is no result")
 			for i := range n {
 				p.run(value(i))
@@ -30,19 +26,14 @@ var consumerClauses = []Clause{
 					"a waiting Next returned ", t, ", want one of the values 0 to ", n-1, " that no other consumer got")
 				seen[t.r.Value] = true
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/waiters-one-each", Rule: "G4",
 		Why: "one result serves one waiting consumer; the others wait on",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 4
-			p := e.open()
-			var calls [n]*call[taken]
-			for i := range calls {
-				calls[i] = p.next(context.Background())
-			}
+			calls := several(n, func(int) awaited { return p.next(context.Background()) })
 			calls[0].blocks("there is no result")
 			for served := 1; served <= n; served++ {
 				p.run(value(1))
@@ -61,20 +52,15 @@ var consumerClauses = []Clause{
 			for _, c := range calls {
 				c.get()
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/waiters-released-by-last-task", Rule: "G4",
 		Why: "when the last task of a closed group ends, every consumer that no result can reach any more is told so",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 5
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
-			var calls [n]*call[taken]
-			for i := range calls {
-				calls[i] = p.next(context.Background())
-			}
+			hold := p.held(1, nil)
+			calls := several(n, func(int) awaited { return p.next(context.Background()) })
 			p.close()
 			for _, c := range calls {
 				c.blocks("a task is in flight")
@@ -91,7 +77,6 @@ var consumerClauses = []Clause{
 				}
 			}
 			e.require(results == 1, results, " consumers got the one result")
-			p.finish(nil)
 		}),
 	},
 	{
@@ -106,17 +91,13 @@ var consumerClauses = []Clause{
 				for range tasks {
 					p.take()
 				}
-				var calls [5]*call[taken]
-				for i := range calls {
-					calls[i] = p.next(context.Background())
-				}
+				calls := several(5, func(int) awaited { return p.next(context.Background()) })
 				for _, c := range calls {
 					c.blocks("the group is open")
 				}
 				p.close()
 				for _, c := range calls {
-					t := c.get()
-					e.require(t == taken{}, "a waiting Next returned ", t, ", want (zero, false, nil)")
+					c.drains()
 				}
 				p.finish(nil)
 			}
@@ -129,7 +110,7 @@ var consumerClauses = []Clause{
 			for _, quitter := range []int{0, 1, 2} { // the oldest, one in the middle, the newest
 				p := e.open()
 				ctx, cancel := context.WithCancel(context.Background())
-				var calls [3]*call[taken]
+				var calls [3]awaited
 				for i := range calls {
 					if i == quitter {
 						calls[i] = p.next(ctx)
@@ -139,8 +120,7 @@ var consumerClauses = []Clause{
 					calls[i].blocks("there is no result")
 				}
 				cancel()
-				t := calls[quitter].get()
-				e.require(t == taken{err: context.Canceled}, "the consumer that gave up got ", t, ", want (zero, false, ", context.Canceled, ")")
+				calls[quitter].givesUp(context.Canceled)
 				p.run(value(0), value(1), value(2))
 				sum := 0
 				for i, c := range calls {
@@ -157,26 +137,20 @@ var consumerClauses = []Clause{
 	{
 		Name: "group/waiters-give-up-together", Rule: "G4",
 		Why: "consumers that give up leave nothing behind that a later result could get caught in",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx, cancel := context.WithCancel(context.Background())
-			var calls [8]*call[taken]
-			for i := range calls {
-				calls[i] = p.next(ctx)
-			}
+			calls := several(8, func(int) awaited { return p.next(ctx) })
 			calls[0].blocks("there is no result")
 			cancel()
 			for _, c := range calls {
-				t := c.get()
-				e.require(t == taken{err: context.Canceled}, "a consumer that gave up got ", t, ", want (zero, false, ", context.Canceled, ")")
+				c.givesUp(context.Canceled)
 			}
 			p.run(value(1))
 			p.takes(1)
 			n := p.next(context.Background())
 			n.blocks("the group is open")
 			p.close()
-			e.require(n.get() == taken{}, "Next did not report the drain")
-			p.finish(nil)
+			n.drains()
 		}),
 	},
 	{
@@ -220,7 +194,7 @@ var consumerClauses = []Clause{
 				hold.open()
 				cancel()
 				got := 0
-				for _, c := range []*call[taken]{a, b} {
+				for _, c := range []awaited{a, b} {
 					switch t := c.get(); t {
 					case taken{r: group.Result[int]{Value: 1}, ok: true}:
 						got++

@@ -22,8 +22,7 @@ var goClauses = []Clause{
 			refuses("an open")
 			p.waits(nil)
 			p.empty("a nil task has no result")
-			hold := e.gate()
-			p.run(gated(hold, 1, nil))
+			hold := p.held(1, nil)
 			refuses("a full")
 			p.cancel(errA)
 			refuses("a full, cancelled")
@@ -39,9 +38,8 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-after-close", Rule: "G2",
 		Why: "a closed group refuses tasks with ErrGroupClosed, whatever else it is, and never runs what it refused",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			p.close()
 			var ran atomic.Bool
 			refuses := func(state string) {
@@ -68,20 +66,18 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-on-another-goroutine", Rule: "G2",
 		Why: "Go never runs the task on the caller's goroutine: it returns while the task is held up",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			c := p.submit(gated(hold, 1, nil))
 			e.same("what Go returned", c.get(), nil)
 			hold.open()
 			p.takes(1)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/go-once", Rule: "G2",
 		Why: "an accepted task runs exactly once and yields exactly one result: less loses work, more does it twice",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			var runs [50]atomic.Int32
 			for i := range runs {
 				p.run(func(context.Context) (int, error) {
@@ -112,8 +108,7 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-after-cancel", Rule: "G2",
 		Why: "a cancelled group is open: it accepts tasks, runs them with the ended context and yields their results",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.cancel(errA)
 			for range 3 {
 				p.run(func(ctx context.Context) (int, error) {
@@ -132,9 +127,9 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-cancelled-before-start", Rule: "G2",
 		Why: "a task accepted before the cancellation runs even if it has not started by then: its result is owed",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 200
-			p, hold := e.open(), e.gate()
+			hold := e.gate()
 			var ran atomic.Int32
 			for i := range n {
 				p.run(func(ctx context.Context) (int, error) {
@@ -156,8 +151,8 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-within-a-task", Rule: "G2",
 		Why: "tasks may submit tasks: the child counts from the moment Go returns, so Wait and the drain cover it",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			p.run(func(context.Context) (int, error) {
 				return 0, p.g.Go(gated(hold, 1, nil))
 			})
@@ -166,14 +161,12 @@ var goClauses = []Clause{
 			hold.open()
 			e.same("what Wait returned", w.get(), nil)
 			p.takesAll(2)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/calls-within-a-task", Rule: "G2",
 		Why: "a task may call Next, Cancel and Close of its own group: nothing of the group is locked while it runs",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.waits(nil)
 			p.run(func(ctx context.Context) (int, error) {
@@ -196,8 +189,7 @@ var goClauses = []Clause{
 	{
 		Name: "group/go-happens-before", Rule: "G2",
 		Why: "what was written before Go is seen by the task, and what the task wrote is seen after Next or Wait (run with -race)",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			// Plain variables: only the group orders the accesses.
 			in := make([]int, 8)
 			out := make([]int, 8)
@@ -217,7 +209,6 @@ var goClauses = []Clause{
 			for range len(out) - 1 {
 				p.take()
 			}
-			p.finish(nil)
 		}),
 	},
 	{
@@ -301,16 +292,11 @@ var limitClauses = []Clause{
 					return 0, nil
 				}
 			}
-			var calls [callers]*call[error]
-			for i := range calls {
-				calls[i] = p.submitAll(each, task)
-			}
+			calls := several(callers, func(int) *call[error] { return p.submitAll(each, task) })
 			for range callers * each {
 				p.takes(0)
 			}
-			for _, c := range calls {
-				e.same("what Go returned", c.get(), nil)
-			}
+			e.returned(nil, calls...)
 			p.finish(nil)
 			e.require(most.Load() <= limit, int(most.Load()), " tasks were in progress at once, the limit is ", limit)
 		}),
@@ -462,9 +448,7 @@ var limitClauses = []Clause{
 			e.reached(started, 1)
 			n.blocks("the task waits for its own slot")
 			p.close()
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1, Err: group.ErrGroupClosed}, ok: true},
-				"Next returned ", t, ", want value 1 and error ", group.ErrGroupClosed)
+			n.gives(1, group.ErrGroupClosed)
 			p.finish(group.ErrGroupClosed)
 		}),
 	},
@@ -485,16 +469,11 @@ var limitClauses = []Clause{
 		Check: check(func(e *Env) {
 			const n = 8
 			p, hold := e.open(group.WithMaxConcurrency(2)), e.gate()
-			var calls [n]*call[error]
-			for i := range calls {
-				calls[i] = p.submit(gated(hold, i, nil))
-			}
+			calls := several(n, func(i int) *call[error] { return p.submit(gated(hold, i, nil)) })
 			e.Settle()
 			hold.open()
 			p.takesAll(n)
-			for _, c := range calls {
-				e.same("what Go returned", c.get(), nil)
-			}
+			e.returned(nil, calls...)
 			p.finish(nil)
 		}),
 	},

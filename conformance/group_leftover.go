@@ -198,7 +198,7 @@ func use(e *Env, p *probe, closed bool) {
 	}
 	p.takesError(1, errA)
 	p.cancel(errB)
-	waiters := []*call[taken]{p.next(context.Background()), p.next(context.Background())}
+	waiters := []awaited{p.next(context.Background()), p.next(context.Background())}
 	waiters[0].blocks("the group is open")
 	p.close()
 	for _, w := range waiters {

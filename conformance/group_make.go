@@ -24,18 +24,16 @@ var makeClauses = []Clause{
 	{
 		Name: "group/zero-tasks", Rule: "G1",
 		Why: "a group without tasks is a group: it waits for nothing and, once closed, is drained",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.waits(nil)
 			p.empty("it is open")
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/defaults", Rule: "G1",
 		Why: "without options fail-fast is on, panics become errors, and nothing limits the number of accepted tasks",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			for i := range 64 {
 				p.run(gated(hold, i, nil))
 			}
@@ -159,8 +157,7 @@ var makeClauses = []Clause{
 			n := p.next(context.Background())
 			n.blocks("the task waits for its context")
 			close(parent.done)
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
+			n.gives(1, nil)
 			p.endedBy(ctx, errStop)
 			p.finish(errStop)
 		}),
@@ -198,8 +195,7 @@ var makeClauses = []Clause{
 		Check: check(func(e *Env) {
 			p, q := e.open(group.WithMaxConcurrency(1)), e.open(group.WithMaxConcurrency(1))
 			qctx := q.context()
-			hold := e.gate()
-			p.run(gated(hold, 1, errA))
+			hold := p.held(1, errA)
 			q.run(value(2)) // p is full, q is not
 			q.waits(nil)
 			p.close()
@@ -216,8 +212,7 @@ var makeClauses = []Clause{
 	{
 		Name: "group/range-results", Rule: "G1",
 		Why: "ranging over the results yields every one of them once and ends at the drain; leaving early loses nothing",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			for i := range 5 {
 				p.run(value(i))
 			}
@@ -240,7 +235,6 @@ var makeClauses = []Clause{
 			}
 			e.require(len(first) == 2 && len(rest) == 3 && sum == 1<<5-1,
 				"two loops got ", first, " and ", rest, ", want two and three of the values 0 to 4, each once")
-			p.finish(nil)
 		}),
 	},
 	{
@@ -279,8 +273,7 @@ var makeClauses = []Clause{
 	{
 		Name: "group/nested-cancel", Rule: "G1",
 		Why: "cancelling a group reaches the tasks of the groups that its tasks made with their context",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			hold := e.gate()
 			p.run(func(ctx context.Context) (int, error) {
 				g := e.Impl.NewGroup(ctx)
@@ -298,8 +291,7 @@ var makeClauses = []Clause{
 			e.reached(hold, 1)
 			p.cancel(errA)
 			hold.open()
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 7, Err: errA}, ok: true}, "the inner group ended with ", t, ", want error ", errA)
+			n.gives(7, errA)
 			p.finish(errA)
 		}),
 	},

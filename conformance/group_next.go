@@ -55,8 +55,7 @@ var nextClauses = []Clause{
 	{
 		Name: "group/next-oldest-first", Rule: "G4",
 		Why: "of the results that are queued, the one of the task that completed first comes first",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			// Wait between two tasks makes one complete before the other starts.
 			for i := range 5 {
 				p.run(value(i))
@@ -70,101 +69,79 @@ var nextClauses = []Clause{
 			for i := 2; i < 20; i++ {
 				p.takes(i)
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-waits-on-open", Rule: "G4",
 		Why: "on an open group without results Next waits: the tasks may still come",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			n := p.next(context.Background())
 			n.blocks("the group is open")
 			p.run(value(1))
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
-			p.finish(nil)
+			n.gives(1, nil)
 		}),
 	},
 	{
 		Name: "group/next-waits-for-inflight", Rule: "G4",
 		Why: "a closed group is not drained while a task is in flight: reporting the end early loses its result",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			p.close()
 			n := p.next(context.Background())
 			n.blocks("a task is in flight")
 			hold.open()
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true}, "Next returned ", t, ", want value 1")
-			p.finish(nil)
+			n.gives(1, nil)
 		}),
 	},
 	{
 		Name: "group/next-nil-context", Rule: "G4",
 		Why: "a nil context means context.Background, for a result that is there, for one to come and for the end",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.waits(nil)
-			want := func(c *call[taken], v int) {
-				t := c.get()
-				e.require(t == taken{r: group.Result[int]{Value: v}, ok: true}, "Next(nil) returned ", t, ", want value ", v)
-			}
-			want(p.next(nil), 1) //nolint:staticcheck // nil is what is tested
-			n := p.next(nil)     //nolint:staticcheck // nil is what is tested
+			p.next(nil).gives(1, nil) //nolint:staticcheck // nil is what is tested
+			n := p.next(nil)          //nolint:staticcheck // nil is what is tested
 			n.blocks("the group is open")
 			p.run(value(2))
-			want(n, 2)
+			n.gives(2, nil)
 			p.close()
-			t := p.next(nil).get() //nolint:staticcheck // nil is what is tested
-			e.require(t == taken{}, "Next(nil) on a drained group returned ", t, ", want (zero, false, nil)")
-			p.finish(nil)
+			p.next(nil).drains() //nolint:staticcheck // nil is what is tested
 		}),
 	},
 	{
 		Name: "group/next-queued-beats-context", Rule: "G4",
 		Why: "a queued result wins over a context that has ended: a consumer that is told to stop can still take what is there",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			late, cancel := context.WithDeadline(context.Background(), time.Unix(1, 0))
 			defer cancel()
 			for range 16 { // a choice at random between the two is right once in 2^16 times
 				p.run(value(1))
 				p.waits(nil)
 				for _, ctx := range []context.Context{ended(errA), late} {
-					t := p.next(ctx).get()
-					e.require(t == taken{r: group.Result[int]{Value: 1}, ok: true},
-						"Next with an ended context returned ", t, ", want the queued value 1")
+					p.next(ctx).gives(1, nil)
 					p.run(value(1))
 					p.waits(nil)
 				}
 				p.takes(1)
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-drained-beats-context", Rule: "G4",
 		Why: "the end of a drained group wins over a context that has ended: it is the better answer, and final",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.takes(1)
 			p.close()
 			for range 16 {
-				t := p.next(ended(errA)).get()
-				e.require(t == taken{}, "Next with an ended context on a drained group returned ", t, ", want (zero, false, nil)")
+				p.next(ended(errA)).drains()
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-ended-context", Rule: "G4",
 		Why: "without a result, an ended context makes Next return that context's Err, not its cause and nothing else",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			late, cancel := context.WithDeadline(context.Background(), time.Unix(1, 0))
 			defer cancel()
 			strange := &foreign{Context: context.Background(), done: make(chan struct{})}
@@ -173,32 +150,27 @@ var nextClauses = []Clause{
 				ctx  context.Context
 				want error
 			}{{ended(errA), context.Canceled}, {late, context.DeadlineExceeded}, {strange, errStop}} {
-				t := p.next(c.ctx).get()
-				e.require(t == taken{err: c.want}, "Next returned ", t, ", want (zero, false, ", c.want, ")")
+				p.next(c.ctx).givesUp(c.want)
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-ended-context-inflight", Rule: "G4", Needs: eager,
 		Why: "an ended context makes Next return also while tasks are in flight, open or closed: it does not wait for them",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			e.reached(hold, 1)
 			p.empty("the task is in flight")
 			p.close()
 			p.empty("the task is in flight")
 			hold.open()
 			p.takes(1)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-context-ends-waiting", Rule: "G4",
 		Why: "a context that ends releases the Next that waits, with its Err, and touches neither the group nor later results",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			gctx := p.context()
 			for _, want := range []error{context.Canceled, errStop} {
 				var ctx context.Context
@@ -213,27 +185,22 @@ var nextClauses = []Clause{
 				n := p.next(ctx)
 				n.blocks("the group is open")
 				end()
-				t := n.get()
-				e.require(t == taken{err: want}, "Next returned ", t, ", want (zero, false, ", want, ")")
+				n.givesUp(want)
 				p.alive(gctx, "a context of Next bounds only that call")
 				p.run(value(1))
 				p.takes(1)
 			}
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/next-deadline-while-waiting", Rule: "G4",
 		Why: "a deadline releases a Next that waits, with context.DeadlineExceeded",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 			defer cancel()
 			n := p.next(ctx)
 			<-ctx.Done()
-			t := n.get()
-			e.require(t == taken{err: context.DeadlineExceeded}, "Next returned ", t, ", want (zero, false, ", context.DeadlineExceeded, ")")
-			p.finish(nil)
+			n.givesUp(context.DeadlineExceeded)
 		}),
 	},
 	{
@@ -249,20 +216,18 @@ var nextClauses = []Clause{
 			p.cancel(errB)
 			n.blocks("the group is cancelled, but a task is in flight")
 			hold.open()
-			t := n.get()
-			e.require(t == taken{r: group.Result[int]{Value: 1, Err: errA}, ok: true}, "Next returned ", t, ", want value 1 and error ", errA)
+			n.gives(1, errA)
 			n = p.next(context.Background())
 			n.blocks("the group is cancelled, but open")
 			p.close()
-			e.require(n.get() == taken{}, "Next did not report the drain")
+			n.drains()
 			p.finish(errA)
 		}),
 	},
 	{
 		Name: "group/next-result-once", Rule: "G4",
 		Why: "a result is delivered once: counts and sums would be wrong by every second delivery",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			// Taken from the queue, and handed to one who waits.
 			p.run(value(1))
 			p.waits(nil)
@@ -273,7 +238,6 @@ var nextClauses = []Clause{
 			p.run(value(2))
 			e.require(n.get().r.Value == 2, "Next did not return value 2")
 			p.empty("both results were taken")
-			p.finish(nil)
 		}),
 	},
 	{
@@ -307,8 +271,7 @@ var nextClauses = []Clause{
 	{
 		Name: "group/drain-final", Rule: "G4",
 		Why: "once drained, a group stays drained: every later Next says so, whatever is called in between",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.takes(1)
 			p.close()
@@ -317,7 +280,6 @@ var nextClauses = []Clause{
 			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
 			p.close()
 			p.drained()
-			p.finish(nil)
 		}),
 	},
 }

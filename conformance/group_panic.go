@@ -29,8 +29,7 @@ var panicClauses = []Clause{
 	{
 		Name: "group/panic-unwraps", Rule: "G7",
 		Why: "errors.Is and errors.As see through a panic to the error it carried, so that callers can tell reasons apart",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(panicking(&coded{code: 42}))
 			r := p.take()
 			var c *coded
@@ -42,8 +41,7 @@ var panicClauses = []Clause{
 	{
 		Name: "group/panic-stack", Rule: "G7", On: Platform{Stacks: true},
 		Why: "a *PanicError carries the stack of the panic, with the function that panicked: without it the fault cannot be found",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(panicking("boom"))
 			r := p.take()
 			var pe *group.PanicError
@@ -55,8 +53,7 @@ var panicClauses = []Clause{
 	{
 		Name: "group/panic-nil", Rule: "G7", On: Platform{Goexit: true},
 		Why: "a panic with nil is a failure like any other, never a success",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(panicking(nil))
 			r := p.take()
 			e.require(r.Err != nil && r.Value == 0, "the result is ", r, ", want an error and no value")
@@ -66,8 +63,7 @@ var panicClauses = []Clause{
 	{
 		Name: "group/panic-runtime-error", Rule: "G7", On: Platform{RuntimePanics: true},
 		Why: "run-time errors of a task are panics, too: they unwrap to runtime.Error",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			var none []int
 			p.run(func(context.Context) (int, error) { return none[e.Seed%7], nil })
 			r := p.take()
@@ -79,8 +75,7 @@ var panicClauses = []Clause{
 	{
 		Name: "group/panic-recovered-by-task", Rule: "G7",
 		Why: "a panic that the task recovers itself is its own affair: the result is what it returns",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(func(context.Context) (v int, err error) {
 				defer func() {
 					if recover() != nil {
@@ -90,14 +85,13 @@ var panicClauses = []Clause{
 				return explode("boom"), nil
 			})
 			p.takes(5)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/panic-last-task", Rule: "G7",
 		Why: "a panic in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			p.run(func(context.Context) (int, error) {
 				hold.pass()
 				return explode(errA), nil
@@ -122,8 +116,7 @@ var panicClauses = []Clause{
 		Check: check(func(e *Env) {
 			p := e.open(group.WithPanicToError(false), group.WithMaxConcurrency(1))
 			ctx := p.context()
-			hold := e.gate()
-			p.run(gated(hold, 1, nil))
+			hold := p.held(1, nil)
 			c := p.submit(failing(2, errA))
 			c.blocks("the one slot is taken")
 			hold.open()
@@ -187,9 +180,7 @@ var goexitClauses = []Clause{
 				for range 4 {
 					p.takesError(0, group.ErrGoexit)
 				}
-				for _, c := range calls {
-					e.same("what Go returned", c.get(), nil)
-				}
+				e.returned(nil, calls...)
 				p.run(value(1))
 				p.takes(1)
 				p.finish(group.ErrGoexit)
@@ -199,8 +190,8 @@ var goexitClauses = []Clause{
 	{
 		Name: "group/goexit-last-task", Rule: "G7", On: Platform{Goexit: true},
 		Why: "a Goexit in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := e.gate()
 			p.run(func(ctx context.Context) (int, error) {
 				hold.pass()
 				return exiting(ctx)
@@ -222,8 +213,7 @@ var goexitClauses = []Clause{
 	{
 		Name: "group/goexit-runs-deferred", Rule: "G7", On: Platform{Goexit: true},
 		Why: "the deferred functions of the task have run when its result comes: what they release is released",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			deferred := false
 			p.run(func(ctx context.Context) (int, error) {
 				defer func() { deferred = true }()

@@ -12,8 +12,7 @@ var promiseClauses = []Clause{
 	{
 		Name: "group/promise-overlap", Rule: "G2", Kind: Promised, Needs: dyno.Promises{Overlap: true},
 		Why: "Overlap is promised: tasks of one group are in progress at once, so one may wait for another",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			here, there := make(chan int), make(chan int)
 			p.run(
 				func(context.Context) (int, error) {
@@ -29,29 +28,26 @@ var promiseClauses = []Clause{
 			e.same("what Wait returned", w.get(), nil)
 			a, b := p.take().Value, p.take().Value
 			e.require(a+b == 3, "the tasks exchanged ", a, " and ", b, ", want 1 and 2")
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/promise-overlap-many", Rule: "G2", Kind: Promised, Needs: overlapEager,
 		Why: "Overlap is promised: however many tasks wait, the next one runs, or sleeping tasks would stop the group",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 300
-			p, hold := e.open(), e.gate()
+			hold := e.gate()
 			for i := range n {
 				p.run(gated(hold, i, nil))
 			}
 			e.reached(hold, n)
 			hold.open()
 			p.takesAll(n)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/promise-eager", Rule: "G2", Kind: Promised, Needs: eager,
 		Why: "Eager is promised: an accepted task runs although no goroutine is in Next or Wait",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			for i := range 3 {
 				ran := e.gate()
 				ran.open()
@@ -59,7 +55,6 @@ var promiseClauses = []Clause{
 				e.reached(ran, 1)
 			}
 			p.takesAll(3)
-			p.finish(nil)
 		}),
 	},
 	{

@@ -12,9 +12,9 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-for-all", Rule: "G5",
 		Why: "Wait returns when no accepted task is unfinished, not before: what follows it may rely on all of them",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 5
-			p, hold := e.open(), e.gate()
+			hold := e.gate()
 			var done atomic.Int32
 			for i := range n {
 				p.run(func(context.Context) (int, error) {
@@ -32,15 +32,13 @@ var waitClauses = []Clause{
 			at := w.get()
 			e.require(at == n, "Wait returned when ", at, " of ", n, " tasks were finished")
 			p.takesAll(n)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/wait-for-the-last", Rule: "G5", Needs: overlapEager,
 		Why: "Wait waits for the last task, whichever that is, and not for as many completions as there were",
-		Check: check(func(e *Env) {
+		Check: oneGroup(func(e *Env, p *probe) {
 			const n = 4
-			p := e.open()
 			var gates [n]*gate
 			for i := range gates {
 				gates[i] = e.gate()
@@ -53,7 +51,6 @@ var waitClauses = []Clause{
 				p.takes(i)
 			}
 			e.same("what Wait returned", w.get(), nil)
-			p.finish(nil)
 		}),
 	},
 	{
@@ -65,16 +62,15 @@ var waitClauses = []Clause{
 				p.run(gated(hold, i, nil))
 				over := ended(errA)
 				// On one goroutine, so that nothing runs in between that need not.
-				c := start(e, "Wait, then Next", func() (t taken) {
+				c := awaited{start(e, "Wait, then Next", func() (t taken) {
 					if t.err = p.g.Wait(); t.err == nil {
 						t.r, t.ok, t.err = p.g.Next(over)
 					}
 					return t
-				})
+				})}
 				c.blocks("the task is unfinished")
 				hold.open()
-				t := c.get()
-				e.require(t == taken{r: group.Result[int]{Value: i}, ok: true}, "after Wait, Next with an ended context returned ", t, ", want value ", i)
+				c.gives(i, nil)
 				p.finish(nil)
 			}
 		}),
@@ -82,24 +78,20 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-takes-nothing", Rule: "G5",
 		Why: "Wait takes no results: they are for Next, before and after",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(0), value(1), value(2))
 			p.waits(nil)
 			p.waits(nil)
 			p.takesAll(3)
 			p.waits(nil)
-			p.finish(nil)
 		}),
 	},
 	{
 		Name: "group/wait-does-not-close", Rule: "G5",
 		Why: "a group can be used on after Wait, round after round; each Wait answers for the tasks so far",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			for round := range 3 {
-				hold := e.gate()
-				p.run(gated(hold, round, nil))
+				hold := p.held(round, nil)
 				w := p.wait()
 				w.blocks("the task of this round is unfinished")
 				hold.open()
@@ -107,7 +99,6 @@ var waitClauses = []Clause{
 				p.takes(round)
 				p.empty("it is open")
 			}
-			p.finish(nil)
 		}),
 	},
 	{
@@ -131,20 +122,14 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-many-callers", Rule: "G5",
 		Why: "any number of goroutines may wait, and all of them get the same answer",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, errA))
-			var calls [8]*call[error]
-			for i := range calls {
-				calls[i] = p.wait()
-			}
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, errA)
+			calls := several(8, func(int) *call[error] { return p.wait() })
 			for _, c := range calls {
 				c.blocks("the task is unfinished")
 			}
 			hold.open()
-			for _, c := range calls {
-				e.same("what Wait returned", c.get(), errA)
-			}
+			e.returned(errA, calls...)
 			p.takesError(1, errA)
 			p.finish(errA)
 		}),
@@ -152,9 +137,8 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-and-next", Rule: "G5",
 		Why: "Wait and Next may wait at the same time, and the last task releases both",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			p.close()
 			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
 			w.blocks("the task is unfinished")
@@ -163,7 +147,6 @@ var waitClauses = []Clause{
 			a, b := n.get(), m.get()
 			want := taken{r: group.Result[int]{Value: 1}, ok: true}
 			e.require(a == want && b == taken{} || b == want && a == taken{}, "two calls of Next returned ", a, " and ", b, ", want value 1 and the drain")
-			p.finish(nil)
 		}),
 	},
 	{
@@ -226,8 +209,7 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-cause", Rule: "G5",
 		Why: "without a task error, Wait returns the cause with which the group was cancelled: it was not a success",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.waits(nil)
 			p.cancel(errA)
@@ -239,8 +221,7 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-error-beats-cause", Rule: "G5",
 		Why: "a task's error comes before the cause of the cancellation, whichever was first",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.cancel(errB)
 			p.waits(errB)
 			p.run(failing(1, errA))
@@ -252,9 +233,8 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-outlives-cancel", Rule: "G5",
 		Why: "cancelling does not end Wait: the tasks decide when they are done",
-		Check: check(func(e *Env) {
-			p, hold := e.open(), e.gate()
-			p.run(gated(hold, 1, nil))
+		Check: oneGroup(func(e *Env, p *probe) {
+			hold := p.held(1, nil)
 			w := p.wait()
 			w.blocks("the task is unfinished")
 			p.cancel(errA)
@@ -294,15 +274,13 @@ var waitClauses = []Clause{
 	{
 		Name: "group/wait-settled-untaken", Rule: "G5",
 		Why: "a closed group settles when its last task ends, whether or not anybody takes the results",
-		Check: check(func(e *Env) {
-			p := e.open()
+		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.close()
 			p.waits(nil)
 			p.cancel(errA)
 			p.waits(nil)
 			p.takes(1)
-			p.finish(nil)
 		}),
 	},
 }

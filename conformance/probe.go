@@ -244,6 +244,22 @@ func (c *call[R]) await() R {
 	return c.res
 }
 
+// several makes n calls.
+func several[C any](n int, f func(i int) C) []C {
+	calls := make([]C, n)
+	for i := range calls {
+		calls[i] = f(i)
+	}
+	return calls
+}
+
+// returned demands that the calls return want.
+func (e *Env) returned(want error, calls ...*call[error]) {
+	for _, c := range calls {
+		e.same("what "+c.what+" returned", c.get(), want)
+	}
+}
+
 // blocks demands that the call has not returned although everything that can
 // run has run; why says why it must wait.
 func (c *call[R]) blocks(why string) {
@@ -267,13 +283,27 @@ type taken struct {
 // probe is a group under test. Its methods bound every call by the rules of
 // get, so that no check hangs without a word where Settle is exact.
 type probe struct {
-	e      *Env
-	g      group.Group[int]
-	closed bool // close was called
+	e        *Env
+	g        group.Group[int]
+	closed   bool // close was called
+	finished bool // finish was called
 }
 
 func (e *Env) group(ctx context.Context, opts ...group.Option) *probe {
 	return &probe{e: e, g: e.Impl.NewGroup(ctx, opts...)}
+}
+
+// oneGroup is check for a group without options. When the body has returned without
+// finish, the group must be drained, and have succeeded.
+func oneGroup(body func(e *Env, p *probe)) func(e *Env) error {
+	return check(func(e *Env) {
+		p := e.open()
+		body(e, p)
+		e.hasChecked() // before finish does
+		if !p.finished {
+			p.finish(nil)
+		}
+	})
 }
 
 // open returns a new group with a background context.
@@ -305,12 +335,38 @@ func (p *probe) submitAll(n int, task func(i int) group.TaskFunc[int]) *call[err
 	})
 }
 
+// held submits a task that passes the gate it returns, and then returns v and err.
+func (p *probe) held(v int, err error) *gate {
+	hold := p.e.gate()
+	p.run(gated(hold, v, err))
+	return hold
+}
+
+// awaited is a call of Next.
+type awaited struct{ *call[taken] }
+
 // next calls Next, which may block.
-func (p *probe) next(ctx context.Context) *call[taken] {
-	return start(p.e, "Next", func() (t taken) {
+func (p *probe) next(ctx context.Context) awaited {
+	return awaited{start(p.e, "Next", func() (t taken) {
 		t.r, t.ok, t.err = p.g.Next(ctx)
 		return t
-	})
+	})}
+}
+
+// gives demands that Next returns a result with this value and error.
+func (n awaited) gives(value int, err error) {
+	n.returns(taken{r: group.Result[int]{Value: value, Err: err}, ok: true})
+}
+
+// givesUp demands that Next returns this error and no result.
+func (n awaited) givesUp(err error) { n.returns(taken{err: err}) }
+
+// drains demands that Next says that the group is drained.
+func (n awaited) drains() { n.returns(taken{}) }
+
+func (n awaited) returns(want taken) {
+	t := n.get()
+	n.e.require(t == want, n.what, " returned ", t, ", want ", want)
 }
 
 // take returns the next result, which must come.
@@ -355,8 +411,7 @@ func (p *probe) takesAll(n int, others ...group.Result[int]) {
 // drained demands that Next says, more than once, that the group is drained.
 func (p *probe) drained() {
 	for range 2 {
-		t := p.next(context.Background()).get()
-		p.e.require(t == taken{}, "Next returned ", t, ", want (zero, false, nil): the group is drained")
+		p.next(context.Background()).drains()
 	}
 }
 
@@ -390,6 +445,7 @@ func (p *probe) cancel(cause error) {
 // finish closes the group, unless the check has, and demands that it is drained
 // and that Wait returns want: how most checks end.
 func (p *probe) finish(want error) {
+	p.finished = true
 	if !p.closed {
 		p.close()
 	}
