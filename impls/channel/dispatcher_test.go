@@ -3,6 +3,7 @@ package channel
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
 	"runtime"
 	"slices"
@@ -811,5 +812,13 @@ func TestDispatcherInvariants(t *testing.T) {
 			}()
 			breakIt()
 		}()
+	}
+}
+
+// A capacity is a bound, and no memory until messages come.
+func TestMailboxOfAnyCapacity(t *testing.T) {
+	b := NewDispatcher().Attach(actor.MailboxConfig{Policy: actor.Block, Capacity: math.MaxInt}).(*box)
+	if n := cap(b.in); n > most {
+		t.Errorf("there are %d places for messages, want %d at most", n, most)
 	}
 }

@@ -153,6 +153,12 @@ func TestPCTEnds(t *testing.T) {
 	}
 }
 
+func TestPCTHasDefaults(t *testing.T) {
+	if n := len(newScheduler(Schedule{Order: PCT}).changes); n != 2 {
+		t.Errorf("there are %d changes of priority, want 2", n)
+	}
+}
+
 func TestUnknownOrder(t *testing.T) {
 	defer func() {
 		if v := recover(); v != "serial: unknown Schedule.Order 9" {

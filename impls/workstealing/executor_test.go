@@ -100,6 +100,7 @@ func TestWaitRunsTheAwaited(t *testing.T) {
 					return i, nil
 				}))
 			}
+			_ = fs[0].Done() // it is waited for elsewhere as well
 			sum, _ := elsewhere.Value(ctx)
 			for _, i := range []int{4, 0, 2, 3, 1} {
 				v, err := fs[i].Value(ctx)

@@ -272,8 +272,15 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 // raise sets a flag, and lower clears it. mu is held, so no other goroutine writes flags
 // meanwhile. They are not Or and And, which TinyGo does not have for processors that
 // have no instruction for it, such as the Cortex-M0.
-func (g *Group[T]) raise(flag uint32) { g.flags.Store(g.flags.Load() | flag) }
-func (g *Group[T]) lower(flag uint32) { g.flags.Store(g.flags.Load() &^ flag) }
+func (g *Group[T]) raise(flag uint32) { g.become(g.flags.Load() | flag) }
+func (g *Group[T]) lower(flag uint32) { g.become(g.flags.Load() &^ flag) }
+
+func (g *Group[T]) become(flags uint32) {
+	if invariants.Enabled && g.mu.TryLock() {
+		invariants.Violated("workstealing", "flags change only while mu is held")
+	}
+	g.flags.Store(flags)
+}
 
 // unflag clears the waiting flag if no goroutine waits. mu is held.
 func (g *Group[T]) unflag() {

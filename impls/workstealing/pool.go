@@ -620,7 +620,6 @@ func (p *Pool) set() {
 func (p *Pool) watch() {
 	p.mu.Lock()
 	moved, late := false, p.queued()
-	waits := late
 	p.each(func(w *worker) {
 		if !w.busy {
 			return
@@ -633,11 +632,9 @@ func (p *Pool) watch() {
 		moved = true
 		head := unpack(w.queue.word.Load()).head
 		late = late || w.queue.len() > 0 && head == w.head || w.pays()
-		waits = waits || w.stock()
 		w.head = head
 	})
-	waits = waits || late
-	if p.closed.Load() || !moved && !waits {
+	if p.closed.Load() || !moved && !late {
 		invariants.Window()
 		p.armed.Store(false)
 		// A sender that saw the watchdog armed may have come after the look above.
