@@ -29,8 +29,8 @@ log a1:1..30`,
 	{
 		"actor/prestart-of-many", "V1",
 		"messages that are sent as soon as an actor is spawned wait for its PreStart, however fast they come", `
-when a1.start: tell self 2
 guardian: spawn a; tell a 1; spawn b; tell b 1; spawn c; tell c 1
+tell a 2
 tell b 2
 tell c 2
 log lives a.start a:1 a:2 b.start b:1 b:2 c.start c:1 c:2`,
