@@ -103,7 +103,7 @@ var taskCancelClauses = []Clause{
 		Check: tasks(func(r *runner) {
 			for _, body := range []func(context.Context) (int, error){
 				returns(1), raises(0, errA),
-				func(context.Context) (int, error) { return explode("boom"), nil },
+				panicking("boom"),
 			} {
 				f, hold := r.held(body)
 				r.e.require(r.cancel(f), "a task in progress could not be canceled")
@@ -119,10 +119,7 @@ var taskCancelClauses = []Clause{
 		Why: "who waits for a task that is canceled is released at once, although the task takes no notice",
 		Check: tasks(func(r *runner) {
 			f, hold := r.held(returns(1))
-			var calls [4]*call[answer]
-			for i := range calls {
-				calls[i] = r.value(f, context.Background())
-			}
+			calls := several(4, func(int) *call[answer] { return r.value(f, context.Background()) })
 			calls[0].blocks("the task is unfinished")
 			r.cancel(f)
 			first := calls[0].get()
@@ -229,10 +226,7 @@ var taskCancelClauses = []Clause{
 		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				f, hold := r.held(returns(1))
-				var calls [5]*call[bool]
-				for i := range calls {
-					calls[i] = start(r.e, "Cancel", f.Cancel)
-				}
+				calls := several(5, func(int) *call[bool] { return start(r.e, "Cancel", f.Cancel) })
 				won := 0
 				for _, c := range calls {
 					if c.get() {
@@ -388,10 +382,7 @@ func (r *runner) contest(kind, first, second int) {
 		<-f.Done()
 		return verdict(f.Status(), a)
 	}
-	var waiters [3]*call[string]
-	for i := range waiters {
-		waiters[i] = start(e, "Value", look)
-	}
+	waiters := several(3, func(int) *call[string] { return start(e, "Value", look) })
 	canceled := start(e, "Cancel", func() bool {
 		for range second {
 			runtime.Gosched()

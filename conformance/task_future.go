@@ -45,14 +45,11 @@ var futureClauses = []Clause{
 		Check: tasks(func(r *runner) {
 			for _, body := range []func(context.Context) (int, error){
 				raises(1, errA),
-				func(context.Context) (int, error) { return explode(errA), nil },
+				panicking(errA),
 			} {
 				f, hold := r.held(body)
 				first := r.value(f, context.Background())
-				var in [3]*task.Future[int]
-				for i := range in {
-					in[i] = r.spawn(func(ctx context.Context) (int, error) { return f.Value(ctx) })
-				}
+				in := several(3, func(int) *task.Future[int] { return r.spawn(f.Value) })
 				hold.open()
 				a := done(r, first)
 				r.e.require(a.v == 0 && errors.Is(a.err, errA), "Value returned ", a.String())
@@ -263,7 +260,7 @@ var taskErrorClauses = []Clause{
 		Why: "a panic of a task is its failure, with what it panicked with, and others go on: neither a worker nor the process ends",
 		Check: tasks(func(r *runner) {
 			for _, v := range []any{"boom", 7} {
-				te := r.fails(r.spawn(func(context.Context) (int, error) { return explode(v), nil }), nil)
+				te := r.fails(r.spawn(panicking(v)), nil)
 				r.e.require(te.Panic == v, "the value that the task panicked with is lost: ", te.Error())
 				r.e.require(contains(te.Error(), text(v)), "the error says “", te.Error(), "”, and not what the task panicked with")
 			}
@@ -275,7 +272,7 @@ var taskErrorClauses = []Clause{
 		Why: "errors.Is and errors.As see through a panic to the error it carried",
 		Check: tasks(func(r *runner) {
 			want := &coded{code: 42}
-			te := r.fails(r.spawn(func(context.Context) (int, error) { return explode(want), nil }), want)
+			te := r.fails(r.spawn(panicking(want)), want)
 			var c *coded
 			r.e.require(errors.Is(te, want) && errors.As(error(te), &c) && te.Panic == any(want), "the error does not carry what the task panicked with: ", te)
 		}),
@@ -284,7 +281,7 @@ var taskErrorClauses = []Clause{
 		Name: "task/panic-stack", Rule: "X4", On: Platform{Stacks: true},
 		Why: "the failure of a task that panicked carries the stack of the panic, with the function that panicked: without it the fault cannot be found",
 		Check: tasks(func(r *runner) {
-			te := r.fails(r.spawn(func(context.Context) (int, error) { return explode("boom"), nil }), nil)
+			te := r.fails(r.spawn(panicking("boom")), nil)
 			r.e.require(contains(string(te.Stack), "conformance.explode"), "the stack does not show the function that panicked:\n", string(te.Stack))
 		}),
 	},
@@ -302,7 +299,7 @@ var taskErrorClauses = []Clause{
 		Name: "task/panic-nil", Rule: "X4", On: Platform{Goexit: true},
 		Why: "a panic with nil is a failure like any other, never a success",
 		Check: tasks(func(r *runner) {
-			f := r.spawn(func(context.Context) (int, error) { return explode(nil), nil })
+			f := r.spawn(panicking(nil))
 			a := r.answer(f)
 			r.e.require(a.err != nil && a.v == 0, "Value returned ", a.String())
 			r.is(f, task.Failed)
@@ -320,7 +317,7 @@ var taskErrorClauses = []Clause{
 						if i%2 == 0 {
 							return explode(errA), nil
 						}
-						_, err := task.Fork(ctx, func(context.Context) (int, error) { return explode(errB), nil }).Value(ctx)
+						_, err := task.Fork(ctx, panicking(errB)).Value(ctx)
 						return 0, err
 					})
 				}

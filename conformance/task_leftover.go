@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno"
@@ -25,7 +24,7 @@ var taskLeftoverClauses = []Clause{
 				empty := e.runner()
 				empty.end()
 			}
-			more := e.stay(base, 0)
+			more := e.moreThan(base, 0)
 			e.require(more == 0, more, " goroutines are left of 8 executors that were closed")
 		}),
 	},
@@ -44,7 +43,7 @@ var taskLeftoverClauses = []Clause{
 			round()
 			base := e.goroutines()
 			round()
-			more := e.stay(base, executors/2)
+			more := e.moreThan(base, executors/2)
 			e.require(more == 0, more, " goroutines more after ", executors, " more executors were used")
 		}),
 	},
@@ -68,7 +67,7 @@ var taskLeftoverClauses = []Clause{
 				a := r.value(f, ended(errStop)).get()
 				r.e.require(a == answer{err: context.Canceled}, "Value with an ended context returned ", a.String())
 			}
-			more := r.e.stay(base, n/8)
+			more := r.e.moreThan(base, n/8)
 			r.e.require(more == 0, more, " goroutines are left of ", 2*n, " waits that were given up")
 			hold.open()
 			r.gives(f, 1)
@@ -109,14 +108,8 @@ var taskLeftoverClauses = []Clause{
 			base := heap()
 			round()
 			round()
-			var grown int64
-			for range r.e.tries(20) {
-				r.idle()
-				if grown = heap() - base; grown < n*size/8 {
-					return
-				}
-			}
-			r.e.fail("after all tasks were over, ", grown>>10, " KiB of the ", 4*n*size>>10, " KiB that they held are still reachable")
+			kept := r.e.kept(base, n*size/8, r.idle)
+			r.e.require(kept == 0, "after all tasks were over, ", kept>>10, " KiB of the ", 4*n*size>>10, " KiB that they held are still reachable")
 		}),
 	},
 	{
@@ -148,16 +141,10 @@ var taskLeftoverClauses = []Clause{
 				r.gives(stay, 1)
 				r.flushes(0)
 			}
-			var grown int64
-			for range r.e.tries(20) {
-				r.idle()
-				if grown = heap() - base; grown < n*size/8 {
-					hold.open()
-					r.gives(stay, 1)
-					return
-				}
-			}
-			r.e.fail(grown>>10, " KiB of the ", n*size>>10, " KiB that canceled tasks held are still reachable")
+			kept := r.e.kept(base, n*size/8, r.idle)
+			r.e.require(kept == 0, kept>>10, " KiB of the ", n*size>>10, " KiB that canceled tasks held are still reachable")
+			hold.open()
+			r.gives(stay, 1)
 		}),
 	},
 	{
@@ -177,29 +164,11 @@ var taskLeftoverClauses = []Clause{
 			for _, f := range all {
 				r.gives(f, 1)
 			}
-			var grown int64
-			for range r.e.tries(20) {
-				r.idle()
-				if grown = heap() - base; grown < n*size/8 {
-					r.gives(all[n-1], 1)
-					return
-				}
-			}
-			r.e.fail("the handles of tasks that are over keep ", grown>>10, " KiB of the ", n*size>>10, " KiB that the tasks needed")
+			kept := r.e.kept(base, n*size/8, r.idle)
+			r.e.require(kept == 0, "the handles of tasks that are over keep ", kept>>10, " KiB of the ", n*size>>10, " KiB that the tasks needed")
+			r.gives(all[n-1], 1)
 		}),
 	},
-}
-
-// stay is moreThan that looks only twice where Settle is exact.
-func (e *Env) stay(base, slack int) int {
-	now := 0
-	for range e.tries(20) {
-		if now = e.goroutines(); now <= base+slack {
-			return 0
-		}
-		runtime.GC()
-	}
-	return now - base
 }
 
 // useTasks does a little of everything with r, and leaves tasks behind.
@@ -211,7 +180,7 @@ func (r *runner) useTasks() {
 	cancel()
 	quitter.get()
 	r.spawn(raises(0, errA))
-	r.spawn(func(context.Context) (int, error) { return explode("boom"), nil })
+	r.spawn(panicking("boom"))
 	if r.e.Platform.Goexit {
 		r.spawn(exiting)
 	}

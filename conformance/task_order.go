@@ -217,10 +217,7 @@ var onDemandClauses = []Clause{
 						return i, nil
 					})
 				}
-				var calls [6]*call[answer]
-				for i := range calls {
-					calls[i] = r.value(all[len(all)-1-i*3], context.Background())
-				}
+				calls := several(6, func(i int) *call[answer] { return r.value(all[len(all)-1-i*3], context.Background()) })
 				flush := start(r.e, "Flush", func() int { return r.x.Flush(0) })
 				for _, c := range calls {
 					a := c.get()
@@ -228,9 +225,7 @@ var onDemandClauses = []Clause{
 					r.e.require(a.err == nil, "Value returned ", a.String())
 				}
 				flush.get()
-				for i, f := range all {
-					r.gives(f, i)
-				}
+				r.givesAll(all[:])
 			}
 		}),
 	},
@@ -303,9 +298,7 @@ var onDemandClauses = []Clause{
 						return i, err
 					}))
 				}
-				for i, f := range all {
-					r.gives(f, i)
-				}
+				r.givesAll(all)
 				r.e.require(errs == 1, errs, " of ", n, " tasks were told that they wait for each other, want 1")
 				r.e.require(len(found.Tasks) == n, "a circle of ", n, " tasks is said to have ", len(found.Tasks))
 				for i, got := range found.Tasks {
@@ -430,9 +423,7 @@ var taskPromiseClauses = []Clause{
 			r.reached(hold, n)
 			r.gives(r.spawn(returns(1)), 1)
 			hold.open()
-			for i, f := range all {
-				r.gives(f, i)
-			}
+			r.givesAll(all)
 		}),
 	},
 	{

@@ -258,6 +258,13 @@ func (r *runner) gives(f *task.Future[int], v int) {
 	r.is(f, task.Resolved)
 }
 
+// givesAll demands that each task comes to have its place as its value.
+func (r *runner) givesAll(all []*task.Future[int]) {
+	for i, f := range all {
+		r.gives(f, i)
+	}
+}
+
 // fails demands that f comes to fail with an Error of this cause, and returns it.
 func (r *runner) fails(f *task.Future[int], cause error) *task.Error {
 	a := r.answer(f)

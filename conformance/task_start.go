@@ -292,7 +292,7 @@ var pendingClauses = []Clause{
 				case 1:
 					f = task.Go(r.x, raises(0, errA))
 				case 2:
-					f = task.Go(r.x, func(context.Context) (int, error) { return explode("boom"), nil })
+					f = task.Go(r.x, panicking("boom"))
 				case 3:
 					f = task.Go(r.x, func(ctx context.Context) (int, error) { return 1, task.Yield(ctx) })
 				}
@@ -366,9 +366,7 @@ var closedClauses = []Clause{
 			r.is(f, task.Pending)
 			hold.open()
 			r.gives(f, 1)
-			for i, f := range all {
-				r.gives(f, i)
-			}
+			r.givesAll(all)
 		}),
 	},
 	{

@@ -20,7 +20,7 @@ var handleClauses = []Clause{
 			}{
 				{returns(1), task.Resolved},
 				{raises(1, errA), task.Failed},
-				{func(context.Context) (int, error) { return explode(errA), nil }, task.Failed},
+				{panicking(errA), task.Failed},
 			} {
 				f, hold := r.held(c.body)
 				r.is(f, task.Pending)
@@ -77,7 +77,7 @@ var handleClauses = []Clause{
 		Check: tasks(func(r *runner) {
 			for _, body := range []func(context.Context) (int, error){
 				returns(1), raises(1, errA),
-				func(context.Context) (int, error) { return explode("boom"), nil },
+				panicking("boom"),
 			} {
 				f, hold := r.held(body)
 				c := start(r.e, "a receive from Done", func() task.Status {
