@@ -30,12 +30,13 @@ type wrongDispatcher struct {
 	started  bool
 	stopping bool
 	done     func()
-	gone     actor.Stats  // of goroutines that have ended
-	kept     []any        // what should have been let go
-	bytes    []byte       // the same
-	taken    int          // actors out of ready
-	waits    *wrongSender // who drives, and only as long as it has to wait; for some bugs only
-	free     []*wrongBox  // of actors that have stopped, for some bugs only
+	gone     actor.Stats   // of goroutines that have ended
+	kept     []any         // what should have been let go
+	bytes    []*[1024]byte // for one bug only
+	chunk    int           // how many bytes that should be
+	taken    int           // actors out of ready
+	waits    *wrongSender  // who drives, and only as long as it has to wait; for some bugs only
+	free     []*wrongBox   // of actors that have stopped, for some bugs only
 	ended    chan struct{}
 }
 
@@ -312,7 +313,9 @@ func (b *wrongBox) push(it wrongItem) {
 		b.d.kept = append(b.d.kept, it.msg)
 	}
 	if bug.is("a byte of each message kept") {
-		b.d.bytes = append(b.d.bytes, 0)
+		if b.d.chunk++; b.d.chunk%1024 == 0 { // no more and no less: a slice would grow in leaps
+			b.d.bytes = append(b.d.bytes, new([1024]byte))
+		}
 	}
 }
 
