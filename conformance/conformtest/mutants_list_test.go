@@ -113,7 +113,7 @@ var coreMutants = []mutant{
 		"\t\tc.fail(nil, err, false)\n\t\treturn\n\t}\n\tc.started = true\n\tc.state",
 		"\t\tc.fail(nil, err, false)\n\t\tc.announce()\n\t\treturn\n\t}\n\tc.started = true\n\tc.state"),
 	change("restarts not counted", "supervise.go", "supervise-directives",
-		"\t\tc.system.restarts.Add(1)\n",
+		"\t\tc.system.restarts.add(1)\n",
 		""),
 
 	// What a restart leaves.
