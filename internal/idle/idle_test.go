@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A chain of goroutines that wake each other has ended when wait returns.
@@ -75,4 +76,26 @@ func TestWaitGivesUp(t *testing.T) {
 	}
 	stop.Store(true)
 	<-ended
+}
+
+// Who looks when a timer has rung finds a program that waits at rest, each time but when the
+// machine keeps a thread that has nothing to run from finding that out.
+func TestNowAtTick(t *testing.T) {
+	const n = 20
+	most := 0
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range 10 {
+		rests := 0
+		for range n {
+			<-tick.C
+			if Now() {
+				rests++
+			}
+		}
+		if most = max(most, rests); most > n*9/10 {
+			return
+		}
+	}
+	t.Errorf("at %d of %d ticks at most all was at rest, want nearly all: nothing but the test runs", most, n)
 }
