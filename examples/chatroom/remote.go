@@ -47,10 +47,12 @@ func codecs() *remote.Codecs {
 }
 
 // hall knows who is there, wherever that is, and passes on what is said. Who
-// stops, leaves or cannot be reached any more is no member any more: it is watched.
+// stops, leaves or cannot be reached any more is no member any more: it is watched. A hall that
+// is closing, to which nobody gets any more, stops when its last member has gone.
 type hall struct {
 	w       io.Writer
 	members map[actor.Ref]string
+	closing bool
 }
 
 func (h *hall) Receive(ctx *actor.Context, msg any) error {
@@ -68,12 +70,23 @@ func (h *hall) Receive(ctx *actor.Context, msg any) error {
 	case actor.Terminated:
 		name := h.members[msg.Actor]
 		delete(h.members, msg.Actor)
+		h.stopIfOver(ctx)
 		if errors.Is(msg.Err, actor.ErrUnreachable) {
 			return h.say(ctx, spoken{name, "cannot be reached any more"})
 		}
 		return h.say(ctx, spoken{name, "leaves"})
+	case closing:
+		h.closing = true
+		h.stopIfOver(ctx)
+		return nil
 	}
 	return fmt.Errorf("hall: unexpected message %T", msg)
+}
+
+func (h *hall) stopIfOver(ctx *actor.Context) {
+	if h.closing && len(h.members) == 0 {
+		ctx.StopSelf() // and with the guardian the system ends
+	}
 }
 
 func (h *hall) say(ctx *actor.Context, s spoken) error {
@@ -124,11 +137,18 @@ func startNode(name string, d actor.Dispatcher, guardian actor.Props) (sys *acto
 
 // listen opens a room at address until ctx ends.
 func listen(ctx context.Context, w io.Writer, d actor.Dispatcher, address string) error {
-	_, n, end, err := startNode("chatroom", d, actor.Props{New: func() actor.Actor { return &hall{w: w, members: map[actor.Ref]string{}} }})
+	sys, n, end, err := startNode("chatroom", d, actor.Props{New: func() actor.Actor { return &hall{w: w, members: map[actor.Ref]string{}} }})
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer func() {
+		n.Close()
+		// Shutdown alone would overtake what the hall is going to be told of its members.
+		if sys.UserGuardian().Tell(closing{}) == nil {
+			<-sys.Done()
+		}
+		end()
+	}()
 	// Without TLS: every client that reaches the port is let in. docs/remote.md says how to
 	// choose who is.
 	l, err := net.Listen("tcp", address)
