@@ -191,6 +191,10 @@ func (e *Env) Doing() string {
 // grows it goes on. It may be called at any time by any goroutine.
 func (e *Env) Checked() int64 { return e.checked.Load() }
 
+// Met notes that a demand was met which the check makes by itself: it has waited for something,
+// and that has come. Any goroutine may call it.
+func (e *Env) Met() { e.checked.Add(1) }
+
 func (e *Env) waitFor(what string) {
 	e.mu.Lock()
 	e.doing = what

@@ -101,6 +101,7 @@ func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time
 			return 0, err
 		}
 		<-heard
+		e.Met()
 		if i > 0 { // the first time pays for the workers' goroutines
 			worst = max(worst, time.Since(begun))
 		}
@@ -111,6 +112,7 @@ func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time
 			return 0, err
 		}
 		<-answers
+		e.Met()
 	}
 	if b, o := blocked.Load(), over.Load(); b != int32(n) || o != 0 {
 		return 0, fmt.Errorf("%d handlers have begun and %d are over, want %d and 0", b, o, n)

@@ -1,6 +1,7 @@
 package conformtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -249,6 +250,32 @@ func TestSpin(t *testing.T) {
 	}
 }
 
+// TestRest: a check that rests is given up restLooks ticks after it last went on, however often
+// it rested before; a tick at which something ran takes back one.
+func TestRest(t *testing.T) {
+	l := newLookout(time.Hour, &conformance.Env{}, false)
+	demands := int64(1)
+	l.demands = func() int64 { return demands }
+	tick := func(atRest bool) string { return cmp.Or(l.look(), l.rest(atRest)) }
+	for range 10 {
+		demands++
+		for i := range restLooks - 1 {
+			if wrong := tick(true); wrong != "" {
+				t.Fatalf("given up at tick %d after it last went on: %s", i, wrong)
+			}
+		}
+	}
+	if wrong := tick(false); wrong != "" {
+		t.Fatalf("something runs, and the check is given up: %s", wrong)
+	}
+	if wrong := tick(true); wrong != "" {
+		t.Fatalf("given up though something ran meanwhile: %s", wrong)
+	}
+	if wrong := tick(true); !strings.Contains(wrong, "no goroutine runs") {
+		t.Errorf("after %d ticks at rest more than not the lookout says %q", restLooks, wrong)
+	}
+}
+
 // spinningGroup is a group whose Next spins until a result is there or the test is over.
 type spinningGroup struct{ group.Group[int] }
 
@@ -299,8 +326,15 @@ func TestSpinSaysWhat(t *testing.T) {
 	} {
 		spinOver.Store(false)
 		watch := newLookout(time.Hour, &conformance.Env{Impl: test.impl, Seed: 1, Rounds: 1}, true)
-		watch.patience, watch.work = 2, func() time.Duration { return 20 * processorTime() }
-		watch.worked = watch.work()
+		// Twenty times as fast, and yet by small steps: the check is to hear of it before it is given up.
+		worked, last := time.Duration(0), processorTime()
+		watch.patience, watch.worked = 2, 0
+		watch.work = func() time.Duration {
+			now := processorTime()
+			worked += min(20*(now-last), spinTime/12)
+			last = now
+			return worked
+		}
 		err := test.run(t, watch, clause(t, "waiters-released-by-close").Check)
 		spinOver.Store(true)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "conformtest.spinningGroup.Next") && test.name != "a call outside" {

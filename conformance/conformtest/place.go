@@ -2,6 +2,7 @@ package conformtest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -50,6 +51,7 @@ type lookout struct {
 	demanded int64         // when it was last looked at
 	worked   time.Duration // when demands last grew
 	looks    int           // since then
+	rests    int           // since then: how often all was at rest, less how often it was not
 	spins    atomic.Bool   // so that the check can find it, too
 }
 
@@ -67,17 +69,37 @@ func (l *lookout) look() string {
 	if l.ran += restPause; l.ran >= l.limit {
 		return fmt.Sprintf("was not over after %v: something spins, or holds a lock", l.limit)
 	}
-	if !l.brief {
-		return ""
-	}
 	now, n := l.work(), l.demands()
 	if l.looks++; n != l.demanded {
-		l.demanded, l.worked, l.looks = n, now, 0
+		l.demanded, l.worked, l.looks, l.rests = n, now, 0, 0
+	}
+	if !l.brief {
+		return ""
 	}
 	burnt := now - l.worked
 	l.spins.Store(burnt >= spinTime && l.looks >= l.patience)
 	if burnt >= spinTime*4/3 && l.looks >= l.patience*4/3 {
 		return fmt.Sprintf("does not go on: something spins, for %v of the processors so far", burnt.Round(time.Millisecond))
+	}
+	return ""
+}
+
+// Outside a bubble a check that is in a call that does not return is given up when nothing ran
+// at restLooks ticks since it last went on: sooner than that its clauses wait for nothing.
+const (
+	restPause = 100 * time.Millisecond
+	restLooks = 40
+)
+
+// rest is called after look, outside a bubble, with whether no goroutine runs or could run. It
+// returns what is wrong, "" if nothing is. A long check may well rest at each of its many steps.
+func (l *lookout) rest(atRest bool) string {
+	if !atRest {
+		l.rests = max(0, l.rests-1)
+		return ""
+	}
+	if l.rests++; l.rests >= restLooks {
+		return "hangs: no goroutine runs or could run"
 	}
 	return ""
 }
@@ -136,13 +158,6 @@ func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) 
 	return err
 }
 
-// A check outside a bubble that is in a call that does not return is given up when nothing ran
-// at restLooks ticks: sooner than that its clauses wait for nothing.
-const (
-	restPause = 100 * time.Millisecond
-	restLooks = 40
-)
-
 // outside runs check, which may take as long as it needs, on ordinary goroutines.
 func outside(limit time.Duration, e *conformance.Env, check func(*conformance.Env) error) error {
 	return onGoroutines(newLookout(limit, e, false), check)
@@ -170,7 +185,7 @@ func onGoroutines(watch *lookout, check func(*conformance.Env) error) error {
 	done := alone(e, check)
 	look := time.NewTicker(restPause)
 	defer look.Stop()
-	for rests := 0; rests < restLooks; {
+	for {
 		select {
 		case err := <-done:
 			if spun.Load() {
@@ -178,19 +193,12 @@ func onGoroutines(watch *lookout, check func(*conformance.Env) error) error {
 			}
 			return err
 		case <-look.C:
-			if wrong := watch.look(); wrong != "" {
+			if wrong := cmp.Or(watch.look(), watch.rest(idle.Now())); wrong != "" {
 				givenUp.Store(true)
 				return hung(e, wrong, allStacks())
 			}
-			if idle.Now() {
-				rests++
-			} else {
-				rests = max(0, rests-1)
-			}
 		}
 	}
-	givenUp.Store(true)
-	return hung(e, "hangs: no goroutine runs or could run", allStacks())
 }
 
 // noting is outside for a check that has something to note. If it is not over in

@@ -423,14 +423,14 @@ func checkExecutorCollected(_ *testing.T, s *suite) outcome {
 // checkTasksBlockedForReal has more tasks block than there can be workers to begin
 // with, and demands that others run all the while.
 func checkTasksBlockedForReal(_ *testing.T, s *suite) outcome {
-	notes, err := noting(s.limit, s.env(s.set.seed), func(*conformance.Env) (notes []string, err error) {
+	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
 		n := 4*runtime.GOMAXPROCS(0) + 2
 		all, err := blockers(n)
 		if err != nil {
 			return nil, err
 		}
 		for _, how := range all {
-			worst, err := s.blockTasks(how, n)
+			worst, err := s.blockTasks(e, how, n)
 			if err != nil {
 				return notes, fmt.Errorf("while %d tasks blocked in %s: %w", n, how.name, err)
 			}
@@ -442,7 +442,7 @@ func checkTasksBlockedForReal(_ *testing.T, s *suite) outcome {
 }
 
 // blockTasks returns how long a task took at most to run while others blocked.
-func (s *suite) blockTasks(how blocker, n int) (worst time.Duration, err error) {
+func (s *suite) blockTasks(e *conformance.Env, how blocker, n int) (worst time.Duration, err error) {
 	x := s.impl.NewExecutor()
 	var blocked, over atomic.Int32
 	var all []*task.Future[int]
@@ -459,6 +459,7 @@ func (s *suite) blockTasks(how blocker, n int) (worst time.Duration, err error) 
 			return i, nil
 		}))
 		<-heard
+		e.Met()
 		if i > 0 { // the first time pays for the workers' goroutines
 			worst = max(worst, time.Since(begun))
 		}
@@ -467,6 +468,7 @@ func (s *suite) blockTasks(how blocker, n int) (worst time.Duration, err error) 
 		if v, err := task.Call(x, fib, 8).Value(context.Background()); v != 21 || err != nil {
 			return 0, fmt.Errorf("other tasks gave (%d, %w)", v, errors.Join(err, errLost))
 		}
+		e.Met()
 	}
 	if b, o := blocked.Load(), over.Load(); b != int32(n) || o != 0 {
 		return 0, fmt.Errorf("%d tasks have begun and %d are over, want %d and 0", b, o, n)
@@ -476,6 +478,7 @@ func (s *suite) blockTasks(how blocker, n int) (worst time.Duration, err error) 
 		if v, err := f.Value(context.Background()); v != i || err != nil {
 			return 0, fmt.Errorf("a task that was blocked gave (%d, %w)", v, errors.Join(err, errLost))
 		}
+		e.Met()
 	}
 	x.Close()
 	return worst, nil
