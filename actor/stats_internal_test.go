@@ -3,6 +3,7 @@ package actor
 import (
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestCounterLosesNothing has several goroutines count the same thing.
@@ -39,4 +40,14 @@ func TestBackoffDiffersByIncarnation(t *testing.T) {
 	note("the second in its place", PID{slot: 1, gen: 2}, 1)
 	note("one in another place", PID{slot: 2, gen: 1}, 1)
 	note("the first at its second failure", PID{slot: 1, gen: 1}, 2)
+}
+
+// TestBackoffDoublesByDefault: what has no Factor doubles from failure to failure, up to a minute.
+func TestBackoffDoublesByDefault(t *testing.T) {
+	b := Backoff{Min: 20 * time.Second}
+	for i, want := range []time.Duration{20 * time.Second, 40 * time.Second, time.Minute, time.Minute} {
+		if got := b.delay(PID{}, i+1); got != want {
+			t.Errorf("failure %d is followed by %v, want %v", i+1, got, want)
+		}
+	}
 }

@@ -58,6 +58,20 @@ func TestNoOrderIsLost(t *testing.T) {
 	askers.Wait()
 }
 
+// Who finds its context ended as the task ends is told of the task.
+func TestVerdictOfATaskThatIsOver(t *testing.T) {
+	x := NewExecutor()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := task.Start(x, func(context.Context) error { return nil })
+	if err := h.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.verdict(ctx, h); err != nil {
+		t.Errorf("a task that is over, and a context too: %v, want nil", err)
+	}
+}
+
 // The manager decides what came first, the end or the giving up, and no goroutine waits
 // in vain or is answered twice.
 func TestForgo(t *testing.T) {

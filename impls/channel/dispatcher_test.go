@@ -490,7 +490,10 @@ func TestLateSends(t *testing.T) {
 				t.Errorf("%v was left in the channel", msg)
 			}
 		}
-		if err := g.ref.Tell(3); !errors.Is(err, actor.ErrStopped) {
+		b.in <- 3
+		b.fillUp() // finds what came between its look and its marks
+		r.wantLetters(3)
+		if err := g.ref.Tell(4); !errors.Is(err, actor.ErrStopped) {
 			t.Errorf("Tell: %v, want ErrStopped", err)
 		}
 		b.Wake(nil)

@@ -189,6 +189,15 @@ func TestMaxWorkers(t *testing.T) {
 	})
 }
 
+// One message that comes at the end of a turn keeps the actor ready.
+func TestMessageAtTheEndOfATurn(t *testing.T) {
+	b := newBox(newDispatcher(1, 1), actor.MailboxConfig{})
+	b.phase, b.in = scheduled, []any{"late"}
+	if !b.rest(actor.Continue) {
+		t.Error("the actor sleeps, and a message waits")
+	}
+}
+
 // A handler that ends its goroutine takes no worker with it.
 func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -466,8 +466,8 @@ func (x *Executor) settle(h *task.Handle, s task.Status) {
 		case w.j != nil:
 			x.resume(w.j, nil)
 			x.ready.PushFront(w.j.h)
-		case s == task.Cancelled && x.running && x.current != h:
-			// Most likely by the task in progress: the goroutine that waits goes on
+		case x.current != h:
+			// It was canceled, most likely by the task in progress: the goroutine that waits goes on
 			// when that has had its turn, or both would run at once.
 			w.late = true
 			x.late = append(x.late, w)

@@ -449,7 +449,18 @@ func TestWaitIsUndone(t *testing.T) {
 	if n, stuck := p.waiting.Load(), p.stuck.Load(); n != 0 || stuck != 0 || w.stuck.Load() {
 		t.Errorf("of one worker, which has waited, %d wait and %d are stuck", n, stuck)
 	}
+	g := (&Dispatcher{pool: p}).NewGuest(lender{}).(*guest)
+	g.block()
+	g.unblock()
+	if n := p.waiting.Load(); n != 0 {
+		t.Errorf("%d workers wait, and it was a guest that has waited", n)
+	}
 }
+
+// lender is the [actor.Lender] of a guest that may wait.
+type lender struct{}
+
+func (lender) TurnWaits() {}
 
 // What an actor sent to first waits with the worker as what it sent to last does,
 // should the handler block now: the watchdog looks after it, also if it had ended.

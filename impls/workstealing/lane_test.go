@@ -220,6 +220,19 @@ func TestLanesEnd(t *testing.T) {
 	}
 }
 
+// Nor does a guest, which has no place, nor who finds the actor's turn over.
+func TestNoLaneForAGuest(t *testing.T) {
+	b, all := scheduled(1)
+	g := b.d.NewGuest(nil).(*guest)
+	if g.takeLane(b, 1) || b.Len() != 0 {
+		t.Error("a guest has a lane")
+	}
+	b.word.Store(phaseIdle)
+	if all[0].takeLane(b, 1) || b.Len() != 0 {
+		t.Error("there is a lane to an actor that is idle")
+	}
+}
+
 // Tags are a pool's own: a worker of another one takes no lane.
 func TestNoLaneFromAnotherPool(t *testing.T) {
 	b, _ := scheduled(1)

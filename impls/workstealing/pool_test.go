@@ -37,6 +37,9 @@ func TestGoroutinesRest(t *testing.T) {
 		if !over {
 			t.Error("the pool's end waits for a goroutine that rests")
 		}
+		if p.resting != 0 {
+			t.Errorf("%d goroutines are said to rest, and have ended: who wakes one waits for ever", p.resting)
+		}
 	})
 }
 

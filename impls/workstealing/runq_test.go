@@ -255,6 +255,72 @@ func TestDropKeepsWhatWaits(t *testing.T) {
 	}
 }
 
+// What was claimed at the new end goes, too, until the one that was looked for is found.
+func TestDropTakesWhatWasClaimed(t *testing.T) {
+	q := runq{limit: 1 << 10}
+	hs := numbered(2)
+	for _, h := range hs {
+		q.push(forkOf(h), flagForks)
+		claim(h)
+	}
+	q.drop((*future)(hs[0]))
+	if n := q.len(); n != 0 {
+		t.Errorf("%d tasks are left that were claimed", n)
+	}
+}
+
+// lagging returns an empty queue of smallest places at two of which a thief is, and its word.
+func lagging(t *testing.T) (q *runq, word uint64) {
+	t.Helper()
+	q = &runq{limit: 1 << 10}
+	for _, h := range numbered(2) {
+		q.push(forkOf(h), 0)
+	}
+	word = span{head: 2, tail: 2}.pack()
+	q.word.Store(word)
+	return q, word
+}
+
+// A thief at whose own queue another one is just then takes what there is room for.
+func TestThiefWithoutRoomTakesLess(t *testing.T) {
+	q := runq{limit: 1 << 10}
+	for _, h := range numbered(4 * smallest) {
+		q.push(forkOf(h), 0)
+	}
+	to, _ := lagging(t)
+	if j := q.steal(to); number(handle(j)) != 1 || q.len()+to.len() != 4*smallest-1 {
+		t.Errorf("%v, and %d and %d jobs are left, want the oldest and all others", j, q.len(), to.len())
+	}
+	to, _ = lagging(t)
+	to.limit = smallest - 2 // not even for one
+	to.fits = to.limit - smallest
+	if j := q.steal(to); j.none() || to.len() != 0 {
+		t.Errorf("%v and %d more were taken, want one job and no more", j, to.len())
+	}
+}
+
+// A batch that comes while a thief is at two places leaves these alone.
+func TestBatchKeepsOffAThiefsPlaces(t *testing.T) {
+	p := workerless(t)
+	w := newWorker(p, 1)
+	own := numbered(batch)
+	for _, h := range own {
+		w.queue.push(forkOf(h), 0)
+	}
+	w.queue.word.Store(span{head: 2, tail: 2}.pack())
+	for _, h := range numbered(2 * batch) {
+		p.inject.push(forkOf(h))
+	}
+	if j := w.receive(); number(handle(j)) != 1 {
+		t.Errorf("%v came first, want the oldest", j)
+	}
+	for i := range uint16(2) {
+		if j := *w.queue.own.at(i); handle(j) != own[i] {
+			t.Errorf("in place %d is %v, want what the thief is about to take", i, j)
+		}
+	}
+}
+
 // Two owners at once are noticed, in builds that check.
 func TestTwoOwnersAreNoticed(t *testing.T) {
 	if !invariants.Enabled {

@@ -228,4 +228,11 @@ func TestCountsBeforeTheFirstDispatcher(t *testing.T) {
 	if b.Parks+b.Wakes+b.Steals != 0 {
 		t.Errorf("counted for the second one as well: %d parks, %d wakes, %d steals", b.Parks, b.Wakes, b.Steals)
 	}
+	for e := range events {
+		w.count(e)
+	}
+	w.tally.Publish()
+	if second.AddStats(&b); b.Parks != 1 || b.Wakes != 1 || b.Steals != 1 {
+		t.Errorf("the second dispatcher's: %d parks, %d wakes, %d steals; want one of each", b.Parks, b.Wakes, b.Steals)
+	}
 }
