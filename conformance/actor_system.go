@@ -166,12 +166,15 @@ var systemClauses = []Clause{
 			w.e.require(w.Name() == "dyno" && other.Name() == "other", "the systems are called ", w.Name(), " and ", other.System.System.Name(), ", want dyno and other")
 			d, far := &eventLog{}, &eventLog{}
 			here, there := w.Spawn(actor.Props{New: hearing(d)}), other.Spawn(actor.Props{New: hearing(far)})
+			began := time.Now()
 			w.In(here, func(ctx *actor.Context) {
 				w.tells(ctx, there, 1)
 				ctx.Forward(there, 2)
 				w.e.same("what TellContext returned", ctx.TellContext(context.Background(), there, 3), nil)
 			})
 			other.wantLog(far, "1", "2", "3")
+			took := time.Since(began)
+			w.e.require(!w.e.Exact || took == 0, "the other system, which had nothing to do, took up its messages after ", took.String(), ", want at once")
 			other.In(there, func(ctx *actor.Context) { w.tells(ctx, here, 4, 5) })
 			w.wantLog(d, "4", "5")
 			w.In(here, func(ctx *actor.Context) { ctx.Stop(there) })

@@ -501,6 +501,31 @@ func TestLateSends(t *testing.T) {
 	})
 }
 
+// TestOverflowEnds: what an actor that stops has in its overflow is undelivered, and the
+// mailbox keeps none of it.
+func TestOverflowEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		all := numbers(0, 3*room)
+		for _, n := range all {
+			r.Send(g.ref, n)
+		}
+		r.Stop(g.ref)
+		close(g.gate)
+		synctest.Wait()
+		r.wantGot(g, "busy")
+		if n := len(r.Letters()); n != len(all) {
+			t.Errorf("%d dead letters, want %d", n, len(all))
+		}
+		r.wantBacklog(g, 0)
+		if q := g.box.take(); q.msgs != nil {
+			t.Errorf("a mailbox that is closed keeps %d messages", len(q.msgs))
+		}
+		r.shutdown()
+	})
+}
+
 // TestLateSendsOfChildren: the same while an actor waits for its children.
 func TestLateSendsOfChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
