@@ -424,17 +424,39 @@ func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {
 // An actor behind others is looked after, if they are not worth another worker: the handler in
 // progress may block.
 func TestActorBehindOthersIsLookedAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, _ := busy(t, Config{})
-		w.pool.armed.Store(false)
-		w.cost.Store(1000)
-		w.push(new(box))
-		w.push(new(box))
-		if !w.pool.armed.Load() {
-			t.Error("an actor waits behind another one, and the watchdog is not armed")
+	for name, before := range map[string]func(w *worker){
+		"in the queue":    func(w *worker) { w.push(new(box)) },
+		"that comes next": func(w *worker) { w.next.Store(new(box)) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, _ := busy(t, Config{})
+			w.pool.armed.Store(false)
+			w.cost.Store(1000)
+			before(w)
+			w.push(new(box))
+			if !w.pool.armed.Load() {
+				t.Errorf("an actor waits behind one %s, and the watchdog is not armed", name)
+			}
+			w.pool.timer.Stop()
+		})
+	}
+}
+
+// A worker counts for the dispatcher whose actors it last ran, however many other jobs it
+// takes, until that one is stopped.
+func TestWorkerLeavesAStoppedDispatcher(t *testing.T) {
+	w := newWorker(workerless(t), 1)
+	d := NewDispatcherOn(w.pool)
+	d.enter(w)
+	for _, stopped := range []bool{false, true} {
+		d.stopped.Store(stopped)
+		for range poll {
+			w.take()
 		}
-		w.pool.timer.Stop()
-	})
+		if left := w.d == nil; left != stopped {
+			t.Errorf("after %d jobs the worker has left is %v, want %v", poll, left, stopped)
+		}
+	}
 }
 
 // A worker that has waited is one that works again.

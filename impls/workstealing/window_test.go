@@ -39,22 +39,47 @@ func workerless(t *testing.T) *Pool {
 // still armed, and relies on the last look; in the second one, behind that look, it must not.
 func TestJobThatComesAsTheWatchdogEnds(t *testing.T) {
 	needsWindows(t)
-	for _, at := range []int{1, 2} {
-		p := workerless(t)
-		p.set()
-		p.timer.Stop()
-		window := 0
-		end := invariants.Within(func() {
-			if window++; window == at {
-				p.inject.push(job{})
-				p.set() // as a sender does
+	for where, come := range map[string]func(w *worker){
+		"from outside":        func(w *worker) { w.pool.inject.push(job{}) },
+		"in a worker's queue": func(w *worker) { w.queue.push(job{}, 0) },
+	} {
+		for _, at := range []int{1, 2} {
+			p := workerless(t)
+			p.cfg.MaxWorkers = 1
+			w := p.unpark()
+			p.cfg.MaxWorkers = 0
+			p.set() // asks the worker, which does not answer
+			p.timer.Stop()
+			window := 0
+			end := invariants.Within(func() {
+				if window++; window == at {
+					come(w)
+					p.set() // as a sender does
+				}
+			})
+			p.watch()
+			end()
+			if window < at || !p.armed.Load() {
+				t.Errorf("in window %d of %d a job came %s, which waits, and nothing will look whether a worker comes to it", at, window, where)
 			}
-		})
-		p.watch()
-		end()
-		if window < at || !p.armed.Load() {
-			t.Errorf("in window %d of %d a job came, which waits, and nothing will look whether a worker comes to it", at, window)
 		}
+	}
+}
+
+// A thief may run a task as soon as it is queued: it is pending by then.
+func TestTaskIsPendingBeforeItIsQueued(t *testing.T) {
+	needsWindows(t)
+	x := NewExecutor()
+	x.pool.search.Add(1) // no other worker
+	w := x.pool.unpark()
+	hs := numbered(2)
+	hs[0].Room().Place = w
+	queued, pending := 0, 0
+	end := invariants.Within(func() { queued, pending = w.queue.len(), x.Pending() })
+	err := x.Start(hs[1], hs[0])
+	end()
+	if err != nil || queued != 1 || pending != 1 {
+		t.Errorf("%d tasks were queued and %d pending, %v; want one", queued, pending, err)
 	}
 }
 
