@@ -59,8 +59,8 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// fates is what becomes of the mutants of testdata/planted.
-var fates = map[string]Verdict{
+// verdicts is what becomes of the mutants of testdata/planted.
+var verdicts = map[string]Verdict{
 	". Clamp: boundary: n > most → n >= most":     Survived, // no test has n == most, and there it is equivalent
 	". Clamp: negate: n > most → !(n > most)":     Killed,
 	". Clamp: remove: n = most → (nothing)":       Killed,
@@ -113,7 +113,7 @@ func TestPlanted(t *testing.T) {
 		if err := b.TryAll(ctx, said, pkgs, order, file, Bounds{Batch: 3}); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(file.Results); n < 4 || n == len(fates) {
+		if n := len(file.Results); n < 4 || n == len(verdicts) {
 			t.Fatalf("%d results, want those before the interrupt", n)
 		}
 		if err := file.Close(); err != nil {
@@ -126,14 +126,14 @@ func TestPlanted(t *testing.T) {
 		if err := b.TryAll(t.Context(), said, pkgs, order, file, Bounds{Jobs: 2}); err != nil {
 			t.Fatal(err)
 		}
-		if len(file.Results) != len(fates) || !strings.Contains(said.text.String(), "11 of 11, ") {
+		if len(file.Results) != len(verdicts) || !strings.Contains(said.text.String(), "11 of 11, ") {
 			t.Fatalf("%d results, want one of each mutant; said:\n%s", len(file.Results), said.text.String())
 		}
 		got := map[string]Verdict{}
 		for _, r := range file.Results {
 			got[r.ID] = r.Verdict
-			if fates[r.ID] != r.Verdict {
-				err = errors.Join(err, fmt.Errorf("%s: %s by %q, want %s", r.ID, r.Verdict, r.By, fates[r.ID]))
+			if verdicts[r.ID] != r.Verdict {
+				err = errors.Join(err, fmt.Errorf("%s: %s by %q, want %s", r.ID, r.Verdict, r.By, verdicts[r.ID]))
 			}
 		}
 		all, _, open := Evaluate(file.Latest(), nil)
@@ -178,7 +178,7 @@ func TestCompilerRefuses(t *testing.T) {
 func TestMemoryLimit(t *testing.T) {
 	b, pkgs, order := plantedBench(t, time.Hour)
 	b.Memory = 1
-	i := slices.IndexFunc(order, func(m Mutant) bool { return fates[m.ID] == Timeout })
+	i := slices.IndexFunc(order, func(m Mutant) bool { return verdicts[m.ID] == Timeout })
 	r, err := b.Try(t.Context(), pkgs[0], order[i])
 	if err != nil || r.Verdict != Memory {
 		t.Errorf("%+v, %v, want it killed by %s", r, err, Memory)
@@ -191,7 +191,7 @@ func TestRedTests(t *testing.T) {
 	b, pkgs, order := plantedBench(t, 0)
 	b.NoteLimit = func(Program, time.Duration) error { return nil }
 	b.Env = append(b.Env, "PLANTED_RED=1")
-	_, err := b.Try(t.Context(), pkgs[0], order[slices.IndexFunc(order, func(m Mutant) bool { return fates[m.ID] == Killed })])
+	_, err := b.Try(t.Context(), pkgs[0], order[slices.IndexFunc(order, func(m Mutant) bool { return verdicts[m.ID] == Killed })])
 	if err == nil || !strings.Contains(err.Error(), "although nothing was changed") {
 		t.Errorf("%v, want an error that says that nothing was changed", err)
 	}
