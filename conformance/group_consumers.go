@@ -104,6 +104,17 @@ var consumerClauses = []Clause{
 		}),
 	},
 	{
+		Name: "group/context-uses-group", Rule: "G4",
+		Why: "a context is anybody's type: its methods may use the group when Next asks it",
+		Check: oneGroup(func(_ *Env, p *probe) {
+			p.run(value(1))
+			p.close()
+			ctx := usingContext{context.Background(), p.g.Close}
+			p.next(ctx).gives(1, nil)
+			p.next(ctx).drains()
+		}),
+	},
+	{
 		Name: "group/waiter-gives-up", Rule: "G4",
 		Why: "a consumer that gave up takes no result with it: the next result goes to one who still waits, or is queued",
 		Check: check(func(e *Env) {
@@ -296,4 +307,20 @@ var consumerClauses = []Clause{
 			}
 		}),
 	},
+}
+
+// usingContext is a context that never ends and whose methods call use.
+type usingContext struct {
+	context.Context
+	use func()
+}
+
+func (c usingContext) Done() <-chan struct{} {
+	c.use()
+	return nil
+}
+
+func (c usingContext) Err() error {
+	c.use()
+	return nil
 }

@@ -1,6 +1,7 @@
 package actorloop
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,37 @@ func TestStatsOfTheEnd(t *testing.T) {
 	if !d.inbox.empty() {
 		t.Error("an event waits for a scheduler that has ended")
 	}
+}
+
+// TestLookIsNotPutOff: actors that become ready more often than the scheduler looks do not have it
+// believe that workers make progress.
+func TestLookIsNotPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDispatcher()
+		s := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Error(err) })
+		gate := make(chan struct{})
+		var handled atomic.Int32
+		var blocks, others []actor.Ref
+		for range 10 {
+			blocks = append(blocks, s.Spawn(actortest.Func(func(*actor.Context, any) error { <-gate; return nil })))
+			others = append(others, s.Spawn(actortest.Func(func(*actor.Context, any) error { handled.Add(1); return nil })))
+		}
+		for _, r := range blocks {
+			s.Send(r, 0)
+		}
+		time.Sleep(time.Second) // until there is a worker for each, and no other one
+		for _, r := range others {
+			s.Send(r, 0)
+			time.Sleep(period / 2)
+		}
+		if n := handled.Load(); n < 5 {
+			t.Errorf("%d messages were handled in five periods behind handlers that block, want that a look finds these", n)
+		}
+		close(gate)
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestStandInsEnd: of the workers that stood in for blocked ones as many are left as run at a time.

@@ -198,6 +198,21 @@ func TestMessageAtTheEndOfATurn(t *testing.T) {
 	}
 }
 
+// A worker that has waited in a turn counts as one that runs.
+func TestWaitIsUndone(t *testing.T) {
+	w := &worker{d: newDispatcher(1, 1)}
+	for range 2 {
+		w.pause()
+		if n := w.d.blocked; n != 1 {
+			t.Errorf("%d workers are blocked while one waits", n)
+		}
+		w.resume()
+		if n := w.d.blocked; n != 0 {
+			t.Errorf("%d workers are blocked when none waits", n)
+		}
+	}
+}
+
 // A handler that ends its goroutine takes no worker with it.
 func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,18 @@ import (
 	"time"
 	"weak"
 
+	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/task"
 )
+
+// There may be room by the time that a sender begins to wait for it.
+func TestRoomBeforeTheWait(t *testing.T) {
+	d := NewDispatcher()
+	b := d.Attach(actor.MailboxConfig{Policy: actor.Block, Capacity: 1}).(*box)
+	if err := b.SendWait(t.Context(), 1, nil); err != nil || b.Len() != 1 || d.ready.Len() != 1 {
+		t.Errorf("%v, %d messages and %d ready actors, want nil, 1 and 1", err, b.Len(), d.ready.Len())
+	}
+}
 
 // What tasks have left behind is used again, or forgotten.
 func TestExecutorKeepsLittle(t *testing.T) {

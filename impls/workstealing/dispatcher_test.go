@@ -471,6 +471,14 @@ func TestWaitIsUndone(t *testing.T) {
 	if n, stuck := p.waiting.Load(), p.stuck.Load(); n != 0 || stuck != 0 || w.stuck.Load() {
 		t.Errorf("of one worker, which has waited, %d wait and %d are stuck", n, stuck)
 	}
+	w.cost.Store(1)
+	w.add(job{r: new(box)}, 0)
+	if w.pays() {
+		t.Error("one short job is worth another worker")
+	}
+	if w.stuck.Store(true); !w.pays() {
+		t.Error("what waits for a worker that is blocked is not worth another one")
+	}
 	g := (&Dispatcher{pool: p}).NewGuest(lender{}).(*guest)
 	g.block()
 	g.unblock()

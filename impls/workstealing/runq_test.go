@@ -258,6 +258,32 @@ func TestDropKeepsWhatWaits(t *testing.T) {
 	}
 }
 
+// A queue that had forks and is empty is one for anything again: of it a thief takes half.
+func TestEmptyQueueForgetsForks(t *testing.T) {
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
+	all := numbered(9)
+	q.push(forkOf(all[8]), flagForks|flagUrgent)
+	q.pop()
+	for _, h := range all[:8] {
+		q.push(forkOf(h), 0)
+	}
+	if q.steal(&to); to.len() != 3 || q.len() != 4 {
+		t.Errorf("a thief took one job and %d more, %d are left, want 3 and 4", to.len(), q.len())
+	}
+}
+
+// Who looks for a task where there is none leaves the actors that wait, in their order.
+func TestDropLeavesActors(t *testing.T) {
+	q := runq{limit: 1 << 10}
+	for range 2 {
+		q.push(job{r: new(box)}, 0)
+	}
+	q.drop((*future)(numbered(1)[0]))
+	if s := unpack(q.word.Load()); s.flags != 0 || q.forks != 0 || s.len() != 2 {
+		t.Errorf("%d jobs with flags %b, %d of them forks, want two and neither", s.len(), s.flags, q.forks)
+	}
+}
+
 // What was claimed at the new end goes, too, until the one that was looked for is found.
 func TestDropTakesWhatWasClaimed(t *testing.T) {
 	q := runq{limit: 1 << 10}

@@ -239,7 +239,16 @@ func (w *walker) zeros(ret *ast.ReturnStmt) {
 			zero = append(zero, w.zero(f.Type))
 		}
 	}
+	if len(ret.Results) == 1 && w.isZero(ret.Results[0]) {
+		return // under another name
+	}
 	w.add("return", start, end, strings.Join(zero, ", "), "")
+}
+
+// isZero reports whether e is a constant number that is zero.
+func (w *walker) isZero(e ast.Expr) bool {
+	v := w.p.info.Types[e].Value
+	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
 
 // zero returns the zero value of a type as an expression.
