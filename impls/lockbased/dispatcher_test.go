@@ -213,6 +213,16 @@ func TestWaitIsUndone(t *testing.T) {
 	}
 }
 
+// A worker that looks for an actor is not stuck, also if it is the last one that was taken for it.
+func TestStuckWorkerComesBack(t *testing.T) {
+	d := newDispatcher(1, 1)
+	d.workers, d.stuck, d.stopping = 1, 1, true
+	d.mu.Lock()
+	if b := d.take(&worker{d: d}); b != nil || d.stuck != 0 {
+		t.Errorf("%v is taken and %d workers count as stuck, want none", b, d.stuck)
+	}
+}
+
 // A handler that ends its goroutine takes no worker with it.
 func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
