@@ -414,16 +414,21 @@ func (g *wrongGroup) Next(ctx context.Context) (group.Result[int], bool, error) 
 	if ctx == nil && !g.bug.is("nil context crashes Next") {
 		ctx = context.Background()
 	}
-	done := ctx.Done()
+	ended := ctx.Err
+	if g.bug.is("cause instead of Err") {
+		ended = func() error { return context.Cause(ctx) }
+	}
+	done, err := ctx.Done(), ended()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var zero group.Result[int]
 	for waited := false; ; waited = true {
-		g.start()
-		err := ctx.Err()
-		if g.bug.is("cause instead of Err") {
-			err = context.Cause(ctx)
+		if waited {
+			g.mu.Unlock()
+			err = ended()
+			g.mu.Lock()
 		}
+		g.start()
 		if err != nil && g.bug.is("ended context beats a queued result") {
 			return zero, false, err
 		}
