@@ -13,7 +13,7 @@
 //  5. A [File] takes the results, a line each, and what is interrupted goes on there.
 //  6. [Evaluate] counts: score = killed ÷ (killed + survived − equivalent), with Wilson's 95 %
 //     interval. Which survivors are equivalent to the source, people say, with the reason
-//     (equivalent.txt).
+//     (the folder equivalent).
 //
 // It is not a tool for any Go module: the programs that run a mutant are listed in plan.go,
 // and the operators are those that matter to code made of atomics, locks and wake-ups.

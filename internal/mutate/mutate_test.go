@@ -317,7 +317,7 @@ func TestEquivalent(t *testing.T) {
 	}
 	for id := range reasons {
 		if !known[id] {
-			t.Errorf("equivalent.txt has a mutant that there is no more: %s", id)
+			t.Errorf("the folder equivalent has a mutant that there is no more: %s", id)
 		}
 	}
 }

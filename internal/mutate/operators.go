@@ -20,6 +20,7 @@ type walker struct {
 	function string // the declaration it is in
 	body     bool   // which is a function
 	results  *ast.FieldList
+	checkers map[types.Object]bool // set by checks
 	seen     map[string]int
 	found    []Mutant
 }
@@ -240,13 +241,18 @@ func (w *walker) zeros(ret *ast.ReturnStmt) {
 		}
 	}
 	if len(ret.Results) == 1 && w.isZero(ret.Results[0]) {
-		return // under another name
+		return // otherwise written
 	}
 	w.add("return", start, end, strings.Join(zero, ", "), "")
 }
 
-// isZero reports whether e is a constant number that is zero.
+// isZero reports whether e is a constant number that is zero, or a composite literal without
+// elements of a type that is neither a slice nor a map.
 func (w *walker) isZero(e ast.Expr) bool {
+	if lit, ok := e.(*ast.CompositeLit); ok {
+		_, structure := w.typeOf(lit).Underlying().(*types.Struct)
+		return structure && len(lit.Elts) == 0
+	}
 	v := w.p.info.Types[e].Value
 	return v != nil && v.Kind() == constant.Int && constant.Sign(v) == 0
 }
@@ -284,25 +290,68 @@ func (w *walker) statements(list []ast.Stmt) bool {
 			}
 			return false
 		}
-		if w.isWindow(s) {
+		if w.onlyChecks(s) {
 			continue // without it, or elsewhere, tests find less and programs do the same
 		}
 		w.remove(s)
-		if i > 0 && !w.isWindow(list[i-1]) {
+		if i > 0 && !w.onlyChecks(list[i-1]) {
 			w.swap(list[i-1], s)
 		}
 	}
 	return true
 }
 
-// isWindow reports whether a statement is a call of package invariants.
-func (w *walker) isWindow(s ast.Stmt) bool {
+// onlyChecks reports whether a statement is a call of package invariants, or of a function of
+// this package that returns at once unless invariants are checked.
+func (w *walker) onlyChecks(s ast.Stmt) bool {
 	e, ok := s.(*ast.ExprStmt)
 	if !ok {
 		return false
 	}
 	call, ok := e.X.(*ast.CallExpr)
-	return ok && path.Base(w.packageOf(call)) == "invariants"
+	if !ok {
+		return false
+	}
+	if path.Base(w.packageOf(call)) == "invariants" {
+		return true
+	}
+	var name *ast.Ident
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		name = f
+	case *ast.SelectorExpr:
+		name = f.Sel
+	default:
+		return false
+	}
+	return w.checks()[origin(w.p.info.Uses[name])]
+}
+
+// origin returns of a method of an instantiated type the one in the source.
+func origin(o types.Object) types.Object {
+	if f, ok := o.(*types.Func); ok {
+		return f.Origin()
+	}
+	return o
+}
+
+// checks returns the functions of the package that return at once unless invariants are checked.
+func (w *walker) checks() map[types.Object]bool {
+	if w.checkers == nil {
+		w.checkers = map[types.Object]bool{}
+		for _, file := range w.p.files {
+			for _, d := range file.ast.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				if !ok || f.Body == nil || len(f.Body.List) == 0 {
+					continue
+				}
+				if first, ok := f.Body.List[0].(*ast.IfStmt); ok && w.ofInvariants(first.Cond) && ends(first.Body) {
+					w.checkers[w.p.info.Defs[f.Name]] = true
+				}
+			}
+		}
+	}
+	return w.checkers
 }
 
 // ends reports whether a block ends with a return.
@@ -381,9 +430,10 @@ func (w *walker) use(s ast.Stmt) string {
 }
 
 // swap notes the other order of two neighbours, of which one is an operation that other
-// goroutines see.
+// goroutines see. A deferred call runs at the return, wherever it is written, but for its place
+// among others.
 func (w *walker) swap(a, b ast.Stmt) {
-	if !simple(a) || !simple(b) || !w.shared(a) && !w.shared(b) {
+	if !simple(a) || !simple(b) || deferred(a) != deferred(b) || !w.shared(a) && !w.shared(b) {
 		return
 	}
 	startA, endA := w.p.at(a)
@@ -401,6 +451,11 @@ func simple(s ast.Stmt) bool {
 		return true
 	}
 	return false
+}
+
+func deferred(s ast.Stmt) bool {
+	_, ok := s.(*ast.DeferStmt)
+	return ok
 }
 
 // shared reports whether a statement has an atomic, a lock or a channel in it.

@@ -18,6 +18,7 @@ var leftOut = map[string]bool{
 type Program struct {
 	Package string // relative to the module
 	Race    bool   // under the race detector, which also checks invariants
+	Tests   string // those whose names match, as go test -run takes it; "" means all
 }
 
 // String returns the program as it is named in results.
@@ -31,6 +32,9 @@ func (p Program) String() string {
 // Args are those of the program's process.
 func (p Program) Args() []string {
 	args := []string{"-test.short", "-test.failfast", "-test.v", "-test.timeout=0"}
+	if p.Tests != "" {
+		args = append(args, "-test.run="+p.Tests)
+	}
 	if p.Race {
 		args = append(args, "-test.cpu=4") // one of several that an author tries: these runs take the most time
 	}

@@ -1,7 +1,7 @@
 package mutate
 
 import (
-	_ "embed" // for the reasons
+	"embed"
 	"fmt"
 	"io"
 	"maps"
@@ -10,13 +10,37 @@ import (
 	"strings"
 )
 
-//go:embed equivalent.txt
-var equivalentText string
+//go:embed equivalent/*.txt
+var equivalentTexts embed.FS
 
 // Equivalent returns by name of mutant why it does what the source does, as far as the
-// contract says what that is: equivalent.txt, in which the lines of a reason are indented and
-// stand below the mutants that it is about.
-func Equivalent() (map[string]string, error) { return parseEquivalent(equivalentText) }
+// contract says what that is: the files of the folder equivalent, one for a package, in which the
+// lines of a reason are indented and stand below the mutants that it is about.
+func Equivalent() (map[string]string, error) {
+	files, err := equivalentTexts.ReadDir("equivalent")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, file := range files {
+		text, err := equivalentTexts.ReadFile("equivalent/" + file.Name())
+		if err != nil {
+			return nil, err
+		}
+		reasons, err := parseEquivalent(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("mutate: equivalent/%s: %w", file.Name(), err)
+		}
+		pkg := strings.ReplaceAll(strings.TrimSuffix(file.Name(), ".txt"), "-", "/")
+		for id, reason := range reasons {
+			if of, _, _ := strings.Cut(id, " "); of != pkg {
+				return nil, fmt.Errorf("mutate: equivalent/%s: a mutant of another package: %s", file.Name(), id)
+			}
+			all[id] = reason
+		}
+	}
+	return all, nil
+}
 
 func parseEquivalent(text string) (map[string]string, error) {
 	reasons := map[string]string{}
@@ -24,11 +48,11 @@ func parseEquivalent(text string) (map[string]string, error) {
 	reason := ""
 	end := func() error {
 		if (reason == "") != (len(names) == 0) {
-			return fmt.Errorf("mutate: equivalent.txt: a reason without a mutant, or a mutant without a reason: %q %q", names, reason)
+			return fmt.Errorf("a reason without a mutant, or a mutant without a reason: %q %q", names, reason)
 		}
 		for _, n := range names {
 			if _, twice := reasons[n]; twice {
-				return fmt.Errorf("mutate: equivalent.txt: twice: %s", n)
+				return fmt.Errorf("twice: %s", n)
 			}
 			reasons[n] = reason
 		}

@@ -4,10 +4,12 @@
 //
 //	go run ./internal/mutate/mutants -for 1h          a sample, as large as an hour allows
 //	go run ./internal/mutate/mutants -only 'impls/channel .*: cas'
+//	go run ./internal/mutate/mutants -names some.txt -run '^TestNew$' -jobs 2    what a new test notices, in seconds
 //	go run ./internal/mutate/mutants -score results/<machine>/<file>.mutants
 //
 // Results are added to a file, and a run goes on with the file of the same commit and seed.
-// An interrupt ends it at once, and nothing that is in the file is lost.
+// An interrupt ends it at once, and nothing that is in the file is lost. With -run nothing is kept
+// but in a file that -out names.
 package main
 
 import (
@@ -46,6 +48,8 @@ type options struct {
 	seed   uint64
 	jobs   int
 	only   *regexp.Regexp
+	names  string
+	tests  string
 	out    string
 	again  string
 	score  string
@@ -59,6 +63,8 @@ func parse(args []string) (o options, err error) {
 	flags.Uint64Var(&o.seed, "seed", 1, "which sample, and the tests' random choices: a `number`")
 	flags.IntVar(&o.jobs, "jobs", 1, "try so many mutants at a `time`")
 	only := flags.String("only", "", "try only mutants whose name matches this regular `expression`")
+	flags.StringVar(&o.names, "names", "", "try only mutants that this `file` names, a line each")
+	flags.StringVar(&o.tests, "run", "", "run only tests that match this regular `expression`, of the mutant's package, plain")
 	flags.StringVar(&o.out, "out", "", "add results to this `file`; by default results/<machine>/<commit>-<seed>.mutants")
 	flags.StringVar(&o.again, "again", "", "try only those that have survived in this `file`, and are not known to be equivalent")
 	flags.StringVar(&o.score, "score", "", "print the score of this `file`, and try nothing")
@@ -111,12 +117,20 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 		}
 		return nil
 	}
+	scratchFolder, err := scratch.New()
+	if err != nil {
+		return err
+	}
+	defer scratchFolder.Remove()
+	if o.tests != "" && o.out == "" {
+		o.out = filepath.Join(scratchFolder.Path, "few-tests.mutants")
+	}
 	file, err := openFile(ctx, root, o, len(order))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if err := try(ctx, w, root, packages, order, file, o); err != nil {
+	if err := try(ctx, w, root, scratchFolder.Path, packages, order, file, o); err != nil {
 		return err
 	}
 	mutate.WriteScore(w, file.Latest(), equivalent)
@@ -132,6 +146,14 @@ func choose(packages []*mutate.Package, o options, equivalent map[string]string)
 		}
 	}
 	order := slices.DeleteFunc(mutate.Order(all, o.seed), func(m mutate.Mutant) bool { return !o.only.MatchString(m.ID) })
+	if o.names != "" {
+		text, err := os.ReadFile(o.names)
+		if err != nil {
+			return nil, err
+		}
+		named := strings.Split(string(text), "\n")
+		order = slices.DeleteFunc(order, func(m mutate.Mutant) bool { return !slices.Contains(named, m.ID) })
+	}
 	if o.again == "" {
 		return order, nil
 	}
@@ -179,18 +201,17 @@ func openFile(ctx context.Context, root string, o options, total int) (*mutate.F
 const memoryLimit = 4 << 30
 
 // try tries the mutants that have no result yet.
-func try(ctx context.Context, w io.Writer, root string, packages []*mutate.Package, order []mutate.Mutant, file *mutate.File, o options) error {
-	scratchFolder, err := scratch.New()
-	if err != nil {
-		return err
+func try(ctx context.Context, w io.Writer, root, dir string, packages []*mutate.Package, order []mutate.Mutant, file *mutate.File, o options) error {
+	plan := mutate.Plan
+	if o.tests != "" {
+		plan = func(pkg string) []mutate.Program { return []mutate.Program{{Package: pkg, Tests: o.tests}} }
 	}
-	defer scratchFolder.Remove()
 	cache, err := ownCache()
 	if err != nil {
 		return err
 	}
 	bench := &mutate.Bench{
-		Root: root, Dir: scratchFolder.Path, Memory: memoryLimit, Seed: o.seed, Plan: mutate.Plan,
+		Root: root, Dir: dir, Memory: memoryLimit, Seed: o.seed, Plan: plan,
 		Env: append(os.Environ(), "GOCACHE="+cache),
 		NoteLimit: func(p mutate.Program, d time.Duration) error {
 			return file.Note(mutate.Setting{Key: limitKey + p.String(), Value: d.String()})

@@ -90,4 +90,26 @@ func check(p *pair) {
 func (p *pair) window() {
 	invariants.Window() // nor is a window
 	p.a = 1
+	check(p) // nor a call of what only checks
+}
+
+func whole(p *pair) {
+	if !invariants.Enabled {
+		return
+	}
+	p.b++
+}
+
+func (b *box[T]) whole() {
+	if !invariants.Enabled {
+		return
+	}
+}
+
+func (b *box[T]) checked(p *pair) pair {
+	whole(p)
+	b.whole()
+	defer b.mu.Unlock() // does not change its place but for another one
+	defer b.wake()
+	return pair{} // is zero as it stands
 }
