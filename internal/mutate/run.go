@@ -63,6 +63,7 @@ var errMemory = errors.New("too much memory")
 const (
 	longer     = 10
 	leastLimit = time.Minute
+	fewLimit   = 10 * time.Second // at the least, of a few tests
 	mostLimit  = 3 * time.Minute
 )
 
@@ -96,7 +97,11 @@ func (b *Bench) limit(ctx context.Context, p Program) (time.Duration, error) {
 	if verdict != Survived {
 		return 0, fmt.Errorf("mutate: the tests of %s fail although nothing was changed: %s by %s", p, verdict, by)
 	}
-	limit := min(mostLimit, max(leastLimit, (longer*time.Since(began)).Round(time.Second)))
+	least := leastLimit
+	if p.Tests != "" {
+		least = fewLimit
+	}
+	limit := min(mostLimit, max(least, (longer*time.Since(began)).Round(time.Second)))
 	if b.limits == nil {
 		b.limits = map[Program]time.Duration{}
 	}
