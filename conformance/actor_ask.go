@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/dynolab/dyno"
@@ -43,13 +44,8 @@ var askClauses = []Clause{
 	},
 	{
 		Name: "actor/ask-race", Rule: "V6", Kind: Stochastic, Needs: dyno.Promises{Eager: true},
-		Why: "replies, deadlines, second replies and discards race, and each future ends exactly once: what was accepted is taken or recorded, what was not is refused and recorded",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				askRace(e, rng)
-			}
-		}),
+		Why:   "replies, deadlines, second replies and discards race, and each future ends exactly once: what was accepted is taken or recorded, what was not is refused and recorded",
+		Check: atRandom(askRace),
 	},
 }
 
@@ -124,59 +120,43 @@ func askRace(e *Env, rng *rand.Rand) {
 		settle(p, ctx.Reply(m.re, p))
 		return nil
 	}))
-	var calls []*call[error]
-	for a := range askers {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Ask and Wait", func() error {
-			for i := range each {
-				n := a*each + i
-				f := w.inquire(server, n, time.Duration(1+rng.IntN(3))*time.Second)
-				for range rng.IntN(3) {
-					yield()
-				}
-				ctx := context.Background()
-				switch rng.IntN(4) {
-				case 0:
-					f.Discard()
-					continue
-				case 1:
-					ctx = ended(errStop)
-				}
-				msg, err := f.Wait(ctx)
-				switch {
-				case err == nil:
-					p := msg.(*parcel)
-					if p.id/2 != n {
-						e.fail("the reply to question ", n, " was that to ", p.id/2)
-					}
-					p.handled.Add(1)
-				case err == context.Canceled:
-					f.Discard()
-				case err != actor.ErrTimeout:
-					return err
-				}
+	calls := w.callers(askers, rng, func(a int, rng *rand.Rand) {
+		for i := range each {
+			n := a*each + i
+			f := w.inquire(server, n, time.Duration(1+rng.IntN(3))*time.Second)
+			for range rng.IntN(3) {
+				yield()
 			}
-			return nil
-		}))
-	}
+			ctx := context.Background()
+			switch rng.IntN(4) {
+			case 0:
+				f.Discard()
+				continue
+			case 1:
+				ctx = ended(errStop)
+			}
+			msg, err := f.Wait(ctx)
+			switch {
+			case err == nil:
+				p := msg.(*parcel)
+				if p.id/2 != n {
+					e.fail("the reply to question ", n, " was that to ", p.id/2)
+				}
+				p.handled.Add(1)
+			case err == context.Canceled:
+				f.Discard()
+			default:
+				e.same("the error of Wait", err, actor.ErrTimeout)
+			}
+		}
+	})
 	for range 50 {
 		clock.Advance(time.Duration(rng.IntN(300)) * time.Millisecond)
 		yield()
 	}
-	over := func() bool {
-		for _, c := range calls {
-			select {
-			case <-c.over:
-			default:
-				return false
-			}
-		}
-		return true
-	}
-	w.until("all loops to end", func() bool { clock.Advance(time.Second); return over() })
-	for _, c := range calls {
-		e.same("what a loop of Ask returned", c.await(), nil)
-	}
+	running := func(c *call[error]) bool { return !came(c.over) }
+	w.until("all loops to end", func() bool { clock.Advance(time.Second); return !slices.ContainsFunc(calls, running) })
+	w.succeed(calls)
 	w.until("every reply to have come", func() bool {
 		for i := range all {
 			if all[i].handled.Load()+all[i].undelivered.Load() == 0 {

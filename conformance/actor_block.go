@@ -78,9 +78,7 @@ var blockClauses = []Clause{
 			for _, g := range gates {
 				g.open()
 			}
-			for _, c := range calls {
-				w.e.same("what Tell returned", finished(w, c), nil)
-			}
+			w.succeed(calls[:])
 			w.until("all messages to be handled", func() bool { return len(d.read()) == waiting+1 })
 		}),
 	},
@@ -124,10 +122,7 @@ var blockClauses = []Clause{
 					return nil
 				})),
 			})
-			var refs []actor.Ref
-			for range senders {
-				refs = append(refs, w.Spawn(actortest.Scripted()))
-			}
+			refs := w.spawns(senders)
 			for s, from := range refs {
 				w.ask(from, func(ctx *actor.Context) {
 					for n := range each {
@@ -217,22 +212,15 @@ var blockClauses = []Clause{
 	},
 	{
 		Name: "actor/block-races", Rule: "FR-020", Kind: Stochastic,
-		Why: "whatever comes together – room, the end of a context, a stop – a waiting sender's message is handled, comes back or becomes a dead letter, once",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				blockRaces(e, rng)
-			}
-		}),
+		Why:   "whatever comes together – room, the end of a context, a stop – a waiting sender's message is handled, comes back or becomes a dead letter, once",
+		Check: races(blockRaces),
 	},
 }
 
 // blockRaces lets senders with contexts of their own wait for one actor, which
 // may be stopped.
-func blockRaces(e *Env, rng *rand.Rand) {
+func blockRaces(e *Env, w *world, rng *rand.Rand) {
 	const senders, each = 4, 60
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(senders * each)
 	m := actor.MailboxConfig{Policy: actor.Block, Capacity: 1 + rng.IntN(3)}
 	if rng.IntN(2) == 0 {
@@ -247,34 +235,27 @@ func blockRaces(e *Env, rng *rand.Rand) {
 		return nil
 	}))})
 	stopAfter := rng.IntN(2 * each)
-	var calls []*call[error]
-	for s := range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := range each {
-				p := &all[s*each+i]
-				ctx, cancel := context.WithCancel(context.Background())
-				wait := rng.IntN(4)
-				if wait < 3 {
-					go func() {
-						for range wait {
-							yield()
-						}
-						cancel()
-					}()
-				}
-				p.sent(r.TellContext(ctx, p))
-				cancel()
-				if s == 0 && i == stopAfter {
-					w.Stop(r)
-				}
+	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
+		for i := range each {
+			p := &all[s*each+i]
+			ctx, cancel := context.WithCancel(context.Background())
+			wait := rng.IntN(4)
+			if wait < 3 {
+				go func() {
+					for range wait {
+						yield()
+					}
+					cancel()
+				}()
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+			p.sent(r.TellContext(ctx, p))
+			cancel()
+			if s == 0 && i == stopAfter {
+				w.Stop(r)
+			}
+		}
+	})
+	w.succeed(calls)
 	w.end()
 	w.counted(w.accounted(all))
 }
@@ -556,10 +537,7 @@ var blockingClauses = []Clause{
 		Check: actors(func(w *world) {
 			n := 4*runtime.GOMAXPROCS(0) + 8
 			g := w.e.gate()
-			var refs []actor.Ref
-			for range n {
-				refs = append(refs, w.Spawn(actortest.Scripted()))
-			}
+			refs := w.spawns(n)
 			for _, r := range refs {
 				w.ask(r, func(*actor.Context) { g.pass() })
 			}
@@ -580,10 +558,7 @@ var blockingClauses = []Clause{
 		Why: "workers that were replaced and come back are used again, and their number does not grow with every time",
 		Check: actors(func(w *world) {
 			n := 2*runtime.GOMAXPROCS(0) + 3
-			var refs []actor.Ref
-			for range n {
-				refs = append(refs, w.Spawn(actortest.Scripted()))
-			}
+			refs := w.spawns(n)
 			block := func() {
 				g := w.e.gate()
 				for _, r := range refs {

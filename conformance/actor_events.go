@@ -13,13 +13,8 @@ import (
 var eventClauses = []Clause{
 	{
 		Name: "actor/events-race", Rule: "FR-032", Core: true, Kind: Stochastic,
-		Why: "however many publish at the same time, a subscriber gets each publisher's events in order, and what it has fetched and what is counted as lost is what has come",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				eventsRace(e, rng)
-			}
-		}),
+		Why:   "however many publish at the same time, a subscriber gets each publisher's events in order, and what it has fetched and what is counted as lost is what has come",
+		Check: races(eventsRace),
 	},
 }
 
@@ -28,10 +23,8 @@ type published struct{ from, n int }
 
 // eventsRace publishes from actors and from outside, to subscribers that come and
 // go and fetch more or less quickly.
-func eventsRace(e *Env, rng *rand.Rand) {
+func eventsRace(e *Env, w *world, rng *rand.Rand) {
 	const publishers, each, subscribers = 4, 100, 3
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	stream := w.Events()
 	var done atomic.Int32
 	type outcome struct {
@@ -73,33 +66,26 @@ func eventsRace(e *Env, rng *rand.Rand) {
 			}))
 			continue
 		}
-		from := w.Spawn(actortest.Scripted())
 		n := 0
-		var publish *order
-		publish = &order{Do: func(ctx *actor.Context) error {
+		w.repeats(w.Spawn(actortest.Scripted()), func(*actor.Context) (more bool) {
 			for range 1 + rng.IntN(9) {
 				if n < each {
 					stream.Publish(published{p, n})
 					n++
 				}
 			}
-			if n < each {
-				w.tells(ctx, ctx.Self(), publish)
-			} else {
+			if n == each {
 				done.Add(1)
 			}
-			return nil
-		}}
-		w.tell(from, publish)
+			return n < each
+		})
 	}
 	for range 20 { // others come and go
 		s := actor.Subscribe[published](stream, 1)
 		yield()
 		s.Unsubscribe()
 	}
-	for _, c := range calls {
-		e.same("what a loop of Publish returned", finished(w, c), nil)
-	}
+	w.succeed(calls)
 	w.until("all to have published", func() bool { return done.Load() == publishers })
 	w.end()
 	for _, c := range subs {

@@ -20,18 +20,12 @@ var failureClauses = []Clause{
 		Check: actors(func(w *world) {
 			ways := failureKinds(w.e)
 			n := 8 * runtime.GOMAXPROCS(0) * len(ways)
-			var refs []actor.Ref
-			for range n {
-				refs = append(refs, w.Spawn(actortest.Scripted()))
-			}
+			refs := w.spawns(n)
 			for i, r := range refs {
-				w.tell(r, &order{Do: func(*actor.Context) error { return ways[i%len(ways)].fail() }})
+				w.tell(r, ways[i%len(ways)].order())
 			}
 			w.Gone(refs...)
-			w.mu.Lock()
-			count := len(w.failures)
-			w.failures = nil
-			w.mu.Unlock()
+			count := w.resetFailures()
 			w.e.require(count == n, count, " failures are reported of ", n)
 			d := &eventLog{}
 			r := w.Spawn(actor.Props{New: hearing(d)})
@@ -47,27 +41,20 @@ var failureClauses = []Clause{
 	{
 		Name: "actor/failure-on-shutdown", Rule: "FR-018", Kind: Stochastic,
 		Why: "failures at the very end do not keep a system from ending",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				w := e.world(actor.Config{})
-				defer w.abandon()
-				t := w.family(rng, 30)
-				ways := failureKinds(e)
-				for _, r := range t.refs {
-					if rng.IntN(2) == 0 {
-						how := ways[rng.IntN(len(ways))]
-						// Who has failed may have stopped others.
-						_ = r.Tell(&order{Do: func(*actor.Context) error { return how.fail() }})
-					}
+		Check: races(func(e *Env, w *world, rng *rand.Rand) {
+			t := w.family(rng, 30)
+			ways := failureKinds(e)
+			for _, r := range t.refs {
+				if rng.IntN(2) == 0 {
+					// Who has failed may have stopped others.
+					_ = r.Tell(ways[rng.IntN(len(ways))].order())
 				}
-				w.shutdown()
-				t.inOrder(len(t.refs))
-				w.mu.Lock()
-				w.failures, w.letters = nil, nil
-				w.mu.Unlock()
-				w.end()
 			}
+			w.shutdown()
+			t.inOrder(len(t.refs))
+			w.mu.Lock()
+			w.failures, w.letters = nil, nil
+			w.mu.Unlock()
 		}),
 	},
 }
@@ -76,42 +63,25 @@ var failureClauses = []Clause{
 var accountClauses = []Clause{
 	{
 		Name: "actor/account-stop", Rule: "FR-009", Kind: Stochastic,
-		Why: "handled + returned to the sender + undelivered = sent, and each message is in one of these places, also when sends race with stops",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				stopRace(e, rng)
-			}
-		}),
+		Why:   "handled + returned to the sender + undelivered = sent, and each message is in one of these places, also when sends race with stops",
+		Check: races(stopRace),
 	},
 	{
 		Name: "actor/account-one-caller", Rule: "X9", Kind: Stochastic,
-		Why: "one caller, and so one order where the dispatcher has it from a seed: messages of one sender to one actor stay in order, none is handled twice, and each is accounted for, whatever stops and fails",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				oneCaller(e, rng)
-			}
-		}),
+		Why:   "one caller, and so one order where the dispatcher has it from a seed: messages of one sender to one actor stay in order, none is handled twice, and each is accounted for, whatever stops and fails",
+		Check: races(oneCaller),
 	},
 	{
 		Name: "actor/everything-at-once", Rule: "FR-009", Kind: Stochastic,
-		Why: "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and everybody stops",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				actorStorm(e, rng)
-			}
-		}),
+		Why:   "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and everybody stops",
+		Check: races(actorStorm),
 	},
 }
 
 // stopRace lets goroutines and actors send to actors that are stopped and
 // spawned again.
-func stopRace(e *Env, rng *rand.Rand) {
+func stopRace(e *Env, w *world, rng *rand.Rand) {
 	const senders, each, lives = 4, 100, 12
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(2 * senders * each)
 	var now atomic.Pointer[actor.Ref]
 	stopAt := rng.IntN(40)
@@ -129,14 +99,12 @@ func stopRace(e *Env, rng *rand.Rand) {
 	spawn()
 	var done atomic.Int32
 	for s := range senders {
-		from, n := w.Spawn(actortest.Scripted()), 0
-		rng := sub(rng)
-		var send *order
-		send = &order{Do: func(ctx *actor.Context) error {
+		n, rng := 0, sub(rng)
+		w.repeats(w.Spawn(actortest.Scripted()), func(ctx *actor.Context) (more bool) {
 			for range 1 + rng.IntN(10) {
 				if n == each {
 					done.Add(1)
-					return nil
+					return false
 				}
 				p := &all[(senders+s)*each+n]
 				n++
@@ -147,25 +115,18 @@ func stopRace(e *Env, rng *rand.Rand) {
 					p.sent(ctx.Tell(to, p))
 				}
 			}
-			w.tells(ctx, from, send)
-			return nil
-		}}
-		w.tell(from, send)
+			return true
+		})
 	}
-	var calls []*call[error]
-	for s := range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := range each {
-				p := &all[s*each+i]
-				p.sent((*now.Load()).Tell(p))
-				if rng.IntN(8) == 0 {
-					yield()
-				}
+	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
+		for i := range each {
+			p := &all[s*each+i]
+			p.sent((*now.Load()).Tell(p))
+			if rng.IntN(8) == 0 {
+				yield()
 			}
-			return nil
-		}))
-	}
+		}
+	})
 	for range lives {
 		for range rng.IntN(20) {
 			yield()
@@ -174,9 +135,7 @@ func stopRace(e *Env, rng *rand.Rand) {
 		w.Stop(old)
 		spawn()
 	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+	w.succeed(calls)
 	w.until("the sending actors to be through", func() bool { return done.Load() == senders })
 	w.end()
 	w.counted(w.accounted(all))
@@ -185,10 +144,8 @@ func stopRace(e *Env, rng *rand.Rand) {
 // oneCaller lets one goroutine send to actors that send to one another, stop and
 // fail, and runs them in between. All that is random comes from rng, and from
 // sources of each actor's own.
-func oneCaller(e *Env, rng *rand.Rand) {
+func oneCaller(e *Env, w *world, rng *rand.Rand) {
 	const peers, messages = 5, 150
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(messages)
 	type stamp struct{ sender, n int } // of a parcel, by its id
 	var stamps [messages]stamp
@@ -252,17 +209,12 @@ func oneCaller(e *Env, rng *rand.Rand) {
 	}
 	w.shutdown()
 	w.counted(w.accounted(all))
-	w.mu.Lock()
-	w.failures = nil
-	w.mu.Unlock()
-	w.end()
+	w.resetFailures()
 }
 
 // actorStorm lets a tree of actors do anything.
-func actorStorm(e *Env, rng *rand.Rand) {
+func actorStorm(e *Env, w *world, rng *rand.Rand) {
 	const messages, senders = 1500, 3
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(messages)
 	var next atomic.Int32 // parcels sent so far
 	var sent [messages]atomic.Bool
@@ -338,30 +290,23 @@ func actorStorm(e *Env, rng *rand.Rand) {
 		known[i].Store(&r)
 	}
 	shutAt := rng.IntN(2 * messages)
-	var calls []*call[error]
-	for range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for p := take(); p != nil; p = take() {
-				to := known[rng.IntN(len(known))].Load()
-				if to == nil {
-					p.handled.Add(1)
-					continue
-				}
-				p.sent(to.TellContext(gone, p))
-				if p.id >= shutAt {
-					_ = w.Shutdown(gone)
-				}
-				if rng.IntN(4) == 0 {
-					yield()
-				}
+	calls := w.callers(senders, rng, func(_ int, rng *rand.Rand) {
+		for p := take(); p != nil; p = take() {
+			to := known[rng.IntN(len(known))].Load()
+			if to == nil {
+				p.handled.Add(1)
+				continue
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+			p.sent(to.TellContext(gone, p))
+			if p.id >= shutAt {
+				_ = w.Shutdown(gone)
+			}
+			if rng.IntN(4) == 0 {
+				yield()
+			}
+		}
+	})
+	w.succeed(calls)
 	w.shutdown()
 	for i := range all {
 		if !sent[i].Load() {
@@ -369,10 +314,7 @@ func actorStorm(e *Env, rng *rand.Rand) {
 		}
 	}
 	w.accounted(all)
-	w.mu.Lock()
-	w.failures = nil
-	w.mu.Unlock()
-	w.end()
+	w.resetFailures()
 	e.require(starts.Load() == stops.Load(), int(starts.Load()), " actors were spawned and ", int(stops.Load()), " PostStops were called")
 }
 
@@ -442,13 +384,8 @@ var synchronousClauses = []Clause{
 	},
 	{
 		Name: "actor/run-many-callers", Rule: "FR-034", Kind: Stochastic,
-		Why: "any number of goroutines may send and call RunUntilIdle at once: actors run on one of them, one at a time, and nothing is left over",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				runMany(e, rng)
-			}
-		}),
+		Why:   "any number of goroutines may send and call RunUntilIdle at once: actors run on one of them, one at a time, and nothing is left over",
+		Check: races(runMany),
 	},
 	{
 		Name: "actor/deterministic", Rule: "X9", Kind: Promised, Needs: dyno.Promises{Deterministic: true},
@@ -467,10 +404,8 @@ var synchronousClauses = []Clause{
 }
 
 // runMany lets several goroutines send, and call RunUntilIdle if there is one.
-func runMany(e *Env, rng *rand.Rand) {
+func runMany(e *Env, w *world, rng *rand.Rand) {
 	const ring, callers, each, hops = 5, 4, 50, 3
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	var inside, count atomic.Int32
 	refs := make([]actor.Ref, ring)
 	for i := range refs {
@@ -486,27 +421,20 @@ func runMany(e *Env, rng *rand.Rand) {
 			return nil
 		}))
 	}
-	var calls []*call[error]
-	for range callers {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell and RunUntilIdle", func() error {
-			for range each {
-				if err := refs[rng.IntN(ring)].Tell(hops); err != nil {
-					return err
-				}
-				if w.Synchronous() {
-					w.RunUntilIdle()
-				}
+	calls := w.callers(callers, rng, func(_ int, rng *rand.Rand) {
+		for range each {
+			e.same("what Tell returned", refs[rng.IntN(ring)].Tell(hops), nil)
+			if w.Synchronous() {
+				w.RunUntilIdle()
 			}
-			return nil
-		}))
-	}
+		}
+	})
 	for _, c := range calls {
 		e.same("what a caller saw", c.await(), nil)
 	}
 	const want = callers * each * (hops + 1)
 	w.until("all messages to be handled", func() bool { return count.Load() == want })
-	w.end()
+	w.shutdown()
 	e.require(count.Load() == want, int(count.Load()), " messages were handled, want ", want)
 }
 
@@ -574,10 +502,7 @@ var actorLeftoverClauses = []Clause{
 		Why: "an actor that has stopped leaves no goroutine, while its system goes on",
 		Check: actors(func(w *world) {
 			round := func() {
-				var refs []actor.Ref
-				for range 50 {
-					refs = append(refs, w.Spawn(actortest.Scripted()))
-				}
+				refs := w.spawns(50)
 				for _, r := range refs {
 					w.In(r, func(*actor.Context) {})
 					w.Stop(r)

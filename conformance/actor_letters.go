@@ -13,13 +13,8 @@ import (
 var letterClauses = []Clause{
 	{
 		Name: "actor/letters-account", Rule: "SC-004", Kind: Stochastic,
-		Why: "whatever happens to a message – handled, given back, dropped, stashed and left, left in a mailbox, failed on – it is recorded on the event stream exactly once if it was not handled",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				lettersRace(e, rng)
-			}
-		}),
+		Why:   "whatever happens to a message – handled, given back, dropped, stashed and left, left in a mailbox, failed on – it is recorded on the event stream exactly once if it was not handled",
+		Check: atRandom(lettersRace),
 	},
 }
 
@@ -95,37 +90,23 @@ func lettersRace(e *Env, rng *rand.Rand) {
 			spawn(ctx, i, moods[i])
 		}
 	})
-	var calls []*call[error]
-	for s := range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := range each {
-				p := &all[s*each+i]
-				p.sent(to[rng.IntN(receivers)].Load().Tell(p))
-				for range rng.IntN(2) {
-					yield()
-				}
+	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
+		for i := range each {
+			p := &all[s*each+i]
+			p.sent(to[rng.IntN(receivers)].Load().Tell(p))
+			for range rng.IntN(2) {
+				yield()
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a loop of Tell returned", finished(w, c), nil)
-	}
+		}
+	})
+	w.succeed(calls)
 	w.idle()
 	w.shutdown()
 	w.idle()
-	w.mu.Lock()
-	for _, l := range w.failedLetters {
-		l.Msg.(*parcel).undelivered.Add(1)
+	for _, l := range w.bookFailed() {
 		e.require(l.Cause == errA, "a message was failed on, and its cause is ", l.Cause)
 	}
-	w.failures = nil
-	w.mu.Unlock()
-	b := w.accounted(all)
-	st := w.Stats()
-	e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
-	e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
+	w.counted(w.accounted(all))
 	for i := range all {
 		want := 1 - all[i].handled.Load()
 		e.require(published[i].Load() == want, "message ", i, " was published as a dead letter ", int(published[i].Load()), " times, want ", int(want))

@@ -12,9 +12,6 @@ import (
 	"github.com/dynolab/dyno/actor/actortest"
 )
 
-// V1: hooks.
-var hookClauses = []Clause{}
-
 // staged returns the props of an actor that writes down its hooks and what it
 // is told.
 func (d *eventLog) staged(name string) actor.Props {
@@ -86,9 +83,6 @@ func failureKindNamed(e *Env, name string) failureKind {
 	e.fail("there is no way to fail called ", name)
 	return failureKind{}
 }
-
-// FR-002: become and unbecome.
-var behaviourClauses = []Clause{}
 
 // V7, FR-004: stopping one.
 var stopClauses = []Clause{
@@ -256,11 +250,7 @@ var shutdownClauses = []Clause{
 				w.e.require(path != "/user/other", "Shutdown says that /user/other has not stopped")
 			}
 			w.e.require(running["/user/a/b"].PID == b.PID(), "Shutdown reports /user/a/b with PID ", running["/user/a/b"].PID.String(), ", want ", b.PID().String())
-			select {
-			case <-w.Done():
-				w.e.fail("Done is closed while ", b.Path(), " is in a turn")
-			default:
-			}
+			w.e.require(!came(w.Done()), "Done is closed while ", b.Path(), " is in a turn")
 			again := start(w.e, "Shutdown", func() error { return w.Shutdown(nil) }) //nolint:staticcheck // nil means Background
 			again.blocks("an actor has not stopped")
 			g.open()
@@ -272,24 +262,14 @@ var shutdownClauses = []Clause{
 		Name: "actor/shutdown-many", Rule: "V7",
 		Why: "any number of goroutines may call Shutdown, at once and afterwards: all return when the system is done",
 		Check: actors(func(w *world) {
-			for range 20 {
-				w.Spawn(actortest.Scripted())
-			}
-			var calls []*call[error]
-			for range 4 {
-				calls = append(calls, start(w.e, "Shutdown", func() error {
+			w.spawns(20)
+			w.succeed(several(4, func(int) *call[error] {
+				return start(w.e, "Shutdown", func() error {
 					err := w.Shutdown(context.Background())
-					select {
-					case <-w.Done():
-					default:
-						return errors.New("Shutdown returned before Done was closed")
-					}
+					w.e.require(came(w.Done()), "Shutdown returned before Done was closed")
 					return err
-				}))
-			}
-			for _, c := range calls {
-				w.e.same("what Shutdown returned", finished(w, c), nil)
-			}
+				})
+			}))
 			w.shutdown()
 		}),
 	},
@@ -316,21 +296,14 @@ var shutdownClauses = []Clause{
 	},
 	{
 		Name: "actor/shutdown-sends-race", Rule: "FR-009", Kind: Stochastic,
-		Why: "messages sent while the system goes down are handled, come back or become dead letters: none is lost, none is in two places",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				shutdownRace(e, rng)
-			}
-		}),
+		Why:   "messages sent while the system goes down are handled, come back or become dead letters: none is lost, none is in two places",
+		Check: races(shutdownRace),
 	},
 }
 
 // shutdownRace lets actors and goroutines send while the system is shut down.
-func shutdownRace(e *Env, rng *rand.Rand) {
+func shutdownRace(e *Env, w *world, rng *rand.Rand) {
 	const receivers, senders, each = 4, 4, 120
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(senders * each * 2)
 	gone := ended(errStop)
 	var to []actor.Ref
@@ -350,33 +323,26 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 	// which come when senders yield.
 	after := rng.IntN(each / 2)
 	var down atomic.Bool
-	var calls []*call[error]
-	for s := range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := range each {
-				p := &all[s*each+i]
-				ctx, cancel := context.WithCancel(context.Background())
-				if rng.IntN(4) == 0 {
-					cancel()
-				}
-				err := to[rng.IntN(len(to))].TellContext(ctx, p)
+	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
+		for i := range each {
+			p := &all[s*each+i]
+			ctx, cancel := context.WithCancel(context.Background())
+			if rng.IntN(4) == 0 {
 				cancel()
-				p.sent(err)
-				if s == 0 && i == after {
-					_ = w.Shutdown(ended(errStop))
-					down.Store(true)
-				}
-				if down.Load() || rng.IntN(8) == 0 {
-					yield()
-				}
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+			err := to[rng.IntN(len(to))].TellContext(ctx, p)
+			cancel()
+			p.sent(err)
+			if s == 0 && i == after {
+				_ = w.Shutdown(ended(errStop))
+				down.Store(true)
+			}
+			if down.Load() || rng.IntN(8) == 0 {
+				yield()
+			}
+		}
+	})
+	w.succeed(calls)
 	w.shutdown()
 	for i := range len(all) / 2 { // a message that was not handled sent no other
 		if all[i].handled.Load() == 0 {
@@ -384,5 +350,4 @@ func shutdownRace(e *Env, rng *rand.Rand) {
 		}
 	}
 	w.accounted(all)
-	w.end()
 }

@@ -114,34 +114,24 @@ var messageClauses = []Clause{
 	{
 		Name: "actor/tell-wakes-race", Rule: "V3", Kind: Stochastic, Needs: dyno.Promises{Eager: true},
 		Why: "a message that comes just as its receiver goes idle is found: otherwise an answer never comes, once in a million",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				w := e.world(actor.Config{})
-				defer w.abandon()
-				m := mailboxes[rng.IntN(len(mailboxes))]
-				heard := make(chan any, 1)
-				r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
-					heard <- msg
-					return nil
-				}))})
-				c := start(e, "a loop of Tell and waiting for the answer", func() error {
-					for i := range 500 {
-						if err := r.Tell(i); err != nil {
-							return err
-						}
-						for range rng.IntN(3) {
-							yield()
-						}
-						if got := <-heard; got != i {
-							e.fail("the answer to ", i, " is ", got)
-						}
+		Check: races(func(e *Env, w *world, rng *rand.Rand) {
+			m := mailboxes[rng.IntN(len(mailboxes))]
+			heard := make(chan any, 1)
+			r := w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(_ *actor.Context, msg any) error {
+				heard <- msg
+				return nil
+			}))})
+			w.succeed(w.callers(1, rng, func(_ int, rng *rand.Rand) {
+				for i := range 500 {
+					e.same("what Tell returned", r.Tell(i), nil)
+					for range rng.IntN(3) {
+						yield()
 					}
-					return nil
-				})
-				e.same("what the sender saw", finished(w, c), nil)
-				w.end()
-			}
+					if got := <-heard; got != i {
+						e.fail("the answer to ", i, " is ", got)
+					}
+				}
+			}))
 		}),
 	},
 	{
@@ -173,23 +163,13 @@ var messageClauses = []Clause{
 	},
 	{
 		Name: "actor/tell-many-to-one", Rule: "V3", Kind: Stochastic,
-		Why: "with any number of senders, each one's messages arrive once and in the order of sending, and the receiver's state needs no lock",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				manyToOne(e, rng)
-			}
-		}),
+		Why:   "with any number of senders, each one's messages arrive once and in the order of sending, and the receiver's state needs no lock",
+		Check: races(manyToOne),
 	},
 	{
 		Name: "actor/tell-random", Rule: "V3", Kind: Stochastic,
-		Why: "actors that all send to each other at random lose nothing, get nothing twice, and see each sender's messages in order",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				exchange(e, rng)
-			}
-		}),
+		Why:   "actors that all send to each other at random lose nothing, get nothing twice, and see each sender's messages in order",
+		Check: races(exchange),
 	},
 	{
 		Name: "actor/one-at-a-time", Rule: "V1", Needs: overlapEager,
@@ -226,24 +206,15 @@ var messageClauses = []Clause{
 			w.e.require(len(inside.arrived) == 0 && w.Alive(r), "a stop had a turn while a message was being handled")
 			g2.open()
 			w.Gone(r)
-			w.mu.Lock()
-			left := len(w.letters)
-			w.letters = nil
-			w.mu.Unlock()
-			w.e.require(left == 1, left, " dead letters, want 1")
+			takeAll(w, &w.letters, 1, "dead letters")
 		}),
 	},
 }
 
-// FR-009: send errors give the message back.
-var sendErrorClauses = []Clause{}
-
 // manyToOne lets goroutines and actors send to one actor.
-func manyToOne(e *Env, rng *rand.Rand) {
+func manyToOne(e *Env, w *world, rng *rand.Rand) {
 	const each = 100
 	outside, inside := 1+rng.IntN(4), 1+rng.IntN(4)
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	// No other function may have a type of this name: TinyGo takes those of one package
 	// for the same.
 	type note struct{ sender, n int }
@@ -269,40 +240,27 @@ func manyToOne(e *Env, rng *rand.Rand) {
 		return nil
 	}))})
 	for s := range inside {
-		from := w.Spawn(actortest.Scripted())
 		n := 0
-		var send *order
-		send = &order{Do: func(ctx *actor.Context) error {
+		w.repeats(w.Spawn(actortest.Scripted()), func(ctx *actor.Context) (more bool) {
 			for range 7 {
 				if n == each {
-					return nil
+					return false
 				}
 				w.tells(ctx, r, note{outside + s, n})
 				n++
 			}
-			w.tells(ctx, from, send)
-			return nil
-		}}
-		w.tell(from, send)
+			return true
+		})
 	}
-	var calls []*call[error]
-	for s := range outside {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for n := range each {
-				if err := r.Tell(note{s, n}); err != nil {
-					return err
-				}
-				if rng.IntN(16) == 0 {
-					yield()
-				}
+	calls := w.callers(outside, rng, func(s int, rng *rand.Rand) {
+		for n := range each {
+			e.same("what Tell returned", r.Tell(note{s, n}), nil)
+			if rng.IntN(16) == 0 {
+				yield()
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+		}
+	})
+	w.succeed(calls)
 	w.until("all messages to be handled", done.Load)
 	w.end()
 	e.require(total == (outside+inside)*each, total, " messages were handled, want ", (outside+inside)*each)
@@ -310,10 +268,8 @@ func manyToOne(e *Env, rng *rand.Rand) {
 
 // exchange lets actors send to each other: each message is handed on some
 // times to a random one.
-func exchange(e *Env, rng *rand.Rand) {
+func exchange(e *Env, w *world, rng *rand.Rand) {
 	const peers, each, hops = 12, 6, 40
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	type hop struct{ from, n, hops int }
 	type state struct {
 		rng  *rand.Rand

@@ -70,8 +70,8 @@ func everyActorClause(yield func(*Clause) bool) {
 
 func actorParts() [][]Clause {
 	return [][]Clause{
-		systemClauses, spawnClauses, nameClauses, refClauses, hookClauses, behaviourClauses,
-		messageClauses, sendErrorClauses, stopClauses, shutdownClauses,
+		systemClauses, spawnClauses, nameClauses, refClauses,
+		messageClauses, stopClauses, shutdownClauses,
 		failureClauses, superviseClauses, restartClauses, watchClauses,
 		turnClauses, blockingClauses, mailboxClauses, priorityClauses, blockClauses,
 		accountClauses, synchronousClauses, actorLeftoverClauses, suspendClauses,
@@ -334,14 +334,7 @@ func (w *world) states() string {
 
 // finished returns what a call returned that may need actors to run.
 func finished[R any](w *world, c *call[R]) R {
-	w.until(c.what+" to return", func() bool {
-		select {
-		case <-c.over:
-			return true
-		default:
-			return false
-		}
-	})
+	w.until(c.what+" to return", func() bool { return came(c.over) })
 	return c.await()
 }
 
@@ -395,14 +388,7 @@ func (w *world) hold(p actor.Props) (r actor.Ref, g *gate) {
 // reached waits until n have reached g since it was called last.
 func (w *world) reached(g *gate, n int) {
 	for i := range n {
-		w.until("actors to reach a gate", func() bool {
-			select {
-			case <-g.arrived:
-				return true
-			default:
-				return false
-			}
-		}, func() string { return text("only ", i, " of ", n, " actors have reached the gate") })
+		w.until("actors to reach a gate", func() bool { return came(g.arrived) }, func() string { return text("only ", i, " of ", n, " actors have reached the gate") })
 	}
 }
 
@@ -466,6 +452,52 @@ func (w *world) returned(err error, to actor.Ref, msg any, reason error) {
 	w.e.require(errors.Is(err, reason), "errors.Is does not find ", reason, " in ", err)
 }
 
+// repeats has an actor that carries out orders call f, each time in a turn of its own, until
+// it reports that there is no more.
+func (w *world) repeats(r actor.Ref, f func(ctx *actor.Context) (more bool)) {
+	var again *order
+	again = &order{Do: func(ctx *actor.Context) error {
+		if f(ctx) {
+			w.tells(ctx, ctx.Self(), again)
+		}
+		return nil
+	}}
+	w.tell(r, again)
+}
+
+// races makes a check of an experiment at random, which has a world of its own each time.
+func races(experiment func(e *Env, w *world, rng *rand.Rand)) func(e *Env) error {
+	return atRandom(func(e *Env, rng *rand.Rand) {
+		w := e.world(actor.Config{})
+		defer w.abandon()
+		experiment(e, w, rng)
+		w.end()
+	})
+}
+
+// callers has so many goroutines call f, each with its number and its own random numbers.
+func (w *world) callers(n int, rng *rand.Rand, f func(caller int, rng *rand.Rand)) []*call[error] {
+	return several(n, func(i int) *call[error] {
+		rng := sub(rng)
+		return start(w.e, "a loop of calls", func() error {
+			f(i, rng)
+			return nil
+		})
+	})
+}
+
+// succeed demands that these calls, which may need actors to run, return no error.
+func (w *world) succeed(calls []*call[error]) {
+	for _, c := range calls {
+		w.e.same("what "+c.what+" returned", finished(w, c), nil)
+	}
+}
+
+// spawns makes n actors that carry out orders.
+func (w *world) spawns(n int) []actor.Ref {
+	return several(n, func(int) actor.Ref { return w.Spawn(actortest.Scripted()) })
+}
+
 // shutdown ends the system. Its context could end, so that where Shutdown runs
 // actors they are not run on the goroutine that calls it: an actor that calls
 // Goexit would end that.
@@ -479,14 +511,7 @@ func (w *world) shutdown() {
 
 // done demands that the system is done, now or soon, and why.
 func (w *world) done(err error) {
-	w.until("Done to be closed", func() bool {
-		select {
-		case <-w.Done():
-			return true
-		default:
-			return false
-		}
-	})
+	w.until("Done to be closed", func() bool { return came(w.Done()) })
 	w.over = true
 	w.e.same("what System.Err returned", w.Err(), err)
 }
@@ -573,6 +598,19 @@ func (w *world) accounted(all []parcel) (b book) {
 		b.undelivered += u
 	}
 	return b
+}
+
+// bookFailed books the parcels on which their receivers failed as undelivered, and forgets
+// all failures. It returns the dead letters.
+func (w *world) bookFailed() []actor.DeadLetter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	failed := w.failedLetters
+	w.failedLetters, w.failures = nil, nil
+	for _, l := range failed {
+		l.Msg.(*parcel).undelivered.Add(1)
+	}
+	return failed
 }
 
 // counted demands that the system has counted what b says and nothing else.

@@ -117,22 +117,15 @@ var superviseClauses = []Clause{
 	},
 	{
 		Name: "actor/supervise-storm", Rule: "FR-018", Kind: Stochastic,
-		Why: "whatever fails, is restarted, resumed, escalated, retried, delayed and stopped at the same time: every message is handled, comes back or is a dead letter, once, and the system ends",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				superviseStorm(e, rng)
-			}
-		}),
+		Why:   "whatever fails, is restarted, resumed, escalated, retried, delayed and stopped at the same time: every message is handled, comes back or is a dead letter, once, and the system ends",
+		Check: races(superviseStorm),
 	},
 }
 
 // superviseStorm lets a tree of supervisors fail, be stopped and be shut down
 // while it is sent to.
-func superviseStorm(e *Env, rng *rand.Rand) {
+func superviseStorm(e *Env, w *world, rng *rand.Rand) {
 	const messages, senders, most = 600, 3, 48
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(messages)
 	ways := failureKinds(e)
 	gone := ended(errStop)
@@ -209,43 +202,27 @@ func superviseStorm(e *Env, rng *rand.Rand) {
 	})
 	count.Store(8)
 	shutAt := messages/2 + rng.IntN(messages)
-	var calls []*call[error]
-	for range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := int(next.Add(1)) - 1; i < messages; i = int(next.Add(1)) - 1 {
-				r := known[rng.IntN(most)].Load()
-				if r == nil {
-					r = known[rng.IntN(8)].Load()
-				}
-				all[i].sent(r.TellContext(gone, &all[i]))
-				if i >= shutAt {
-					_ = w.Shutdown(gone)
-				}
-				if rng.IntN(4) == 0 {
-					yield()
-				}
+	calls := w.callers(senders, rng, func(_ int, rng *rand.Rand) {
+		for i := int(next.Add(1)) - 1; i < messages; i = int(next.Add(1)) - 1 {
+			r := known[rng.IntN(most)].Load()
+			if r == nil {
+				r = known[rng.IntN(8)].Load()
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+			all[i].sent(r.TellContext(gone, &all[i]))
+			if i >= shutAt {
+				_ = w.Shutdown(gone)
+			}
+			if rng.IntN(4) == 0 {
+				yield()
+			}
+		}
+	})
+	w.succeed(calls)
 	w.shutdown()
-	w.mu.Lock()
-	failedLetters := w.failedLetters
-	w.failedLetters, w.failures = nil, nil
-	w.mu.Unlock()
-	for _, l := range failedLetters {
+	for _, l := range w.bookFailed() {
 		e.require(l.Cause != nil, "a message that failed is a dead letter without a cause")
-		l.Msg.(*parcel).undelivered.Add(1)
 	}
-	b := w.accounted(all)
-	st := w.Stats()
-	e.require(st.DeadLetters == uint64(b.undelivered), "Stats.DeadLetters is ", st.DeadLetters, ", want ", b.undelivered)
-	e.require(st.Returned == uint64(b.returned), "Stats.Returned is ", st.Returned, ", want ", b.returned)
-	w.end()
+	w.counted(w.accounted(all))
 }
 
 // hooks are what an actor does beside handling messages.

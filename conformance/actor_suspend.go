@@ -112,13 +112,8 @@ var suspendClauses = []Clause{
 	},
 	{
 		Name: "actor/suspend-race", Rule: "S4", Kind: Stochastic,
-		Why: "a resume that races with messages, stops and other suspensions loses no wake-up and runs no actor twice at a time: what was accepted is handled, in order",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				suspendRace(e, rng)
-			}
-		}),
+		Why:   "a resume that races with messages, stops and other suspensions loses no wake-up and runs no actor twice at a time: what was accepted is handled, in order",
+		Check: atRandom(suspendRace),
 	},
 }
 
@@ -202,10 +197,8 @@ func suspendRace(e *Env, rng *rand.Rand) {
 			}
 			return nil
 		}))
-		from := w.Spawn(actortest.Scripted())
 		n := 0
-		var send *order
-		send = &order{Do: func(ctx *actor.Context) error {
+		w.repeats(w.Spawn(actortest.Scripted()), func(ctx *actor.Context) (more bool) {
 			for range 1 + turns.IntN(5) {
 				if n < each {
 					p := &all[(senders+s)*each+n]
@@ -213,12 +206,8 @@ func suspendRace(e *Env, rng *rand.Rand) {
 					n++
 				}
 			}
-			if n < each {
-				w.tells(ctx, ctx.Self(), send)
-			}
-			return nil
-		}}
-		w.tell(from, send)
+			return n < each
+		})
 	}
 	for range 2 {
 		rng := sub(rng)
@@ -249,9 +238,7 @@ func suspendRace(e *Env, rng *rand.Rand) {
 		h, out := count()
 		return text(h, " of ", len(all), " messages were handled, ", out, " refused or dropped; ", r.Backlog(), " wait, for an actor that was resumed")
 	})
-	for _, c := range calls {
-		e.same("what a loop returned", finished(w, c), nil)
-	}
+	w.succeed(calls)
 	w.end()
 	b := w.accounted(all)
 	w.counted(b)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -29,11 +30,7 @@ var systemClauses = []Clause{
 			st := w.Stats()
 			w.e.require(st.Actors == 3 && st.Spawned == 3, "a new system counts ", st.Actors, " actors and ", st.Spawned, " spawned, want the three guardians")
 			w.e.require(w.Err() == nil, "Err of a running system is ", w.Err())
-			select {
-			case <-w.Done():
-				w.e.fail("Done is closed while the system runs")
-			default:
-			}
+			w.e.require(!came(w.Done()), "Done is closed while the system runs")
 		}),
 	},
 	{
@@ -435,10 +432,7 @@ var refClauses = []Clause{
 		Name: "actor/pid-lookup", Rule: "FR-003", Core: true,
 		Why: "a PID finds its actor as long as that has not stopped, and none afterwards",
 		Check: actors(func(w *world) {
-			var refs []actor.Ref
-			for range 100 {
-				refs = append(refs, w.Spawn(actortest.Scripted()))
-			}
+			refs := w.spawns(100)
 			for _, r := range refs {
 				found, ok := w.Lookup(r.PID())
 				w.e.require(ok && found == r, "Lookup(", r.PID().String(), ") finds ", found.String(), ", want ", r.String())
@@ -473,7 +467,7 @@ var refClauses = []Clause{
 			seen := make(map[actor.PID]bool, n)
 			var old []actor.Ref
 			for range n / 3 {
-				batch := []actor.Ref{w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())}
+				batch := w.spawns(3)
 				for _, r := range batch {
 					w.e.require(!r.PID().IsZero() && !seen[r.PID()], "PID ", r.PID().String(), " was given out twice")
 					seen[r.PID()] = true
@@ -482,9 +476,7 @@ var refClauses = []Clause{
 				old = append(old, batch...)
 				w.Gone(batch...)
 			}
-			for range 10 {
-				w.Spawn(actortest.Scripted())
-			}
+			w.spawns(10)
 			for _, r := range old {
 				found, ok := w.Lookup(r.PID())
 				w.e.require(!ok, "Lookup(", r.PID().String(), "), which has stopped, finds ", found.String())
@@ -539,13 +531,8 @@ var refClauses = []Clause{
 	},
 	{
 		Name: "actor/ref-namesake-race", Rule: "V6", Kind: Stochastic,
-		Why: "also while one incarnation stops and the next one of that name starts, a message reaches the one that it was sent to or comes back",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				namesakes(e, rng.IntN(8), 5+rng.IntN(20))
-			}
-		}),
+		Why:   "also while one incarnation stops and the next one of that name starts, a message reaches the one that it was sent to or comes back",
+		Check: races(namesakes),
 	},
 }
 
@@ -557,10 +544,9 @@ type incarnation struct {
 
 // namesakes has senders send to the actor that they think has a name, while the
 // incarnations of that name follow each other.
-func namesakes(e *Env, batch, lives int) {
+func namesakes(e *Env, w *world, rng *rand.Rand) {
 	const senders, each = 3, 100
-	w := e.world(actor.Config{})
-	defer w.abandon()
+	batch, lives := rng.IntN(8), 5+rng.IntN(20)
 	type letter struct {
 		*parcel
 		to int
@@ -577,39 +563,30 @@ func namesakes(e *Env, batch, lives int) {
 		now.Store(&incarnation{r, no})
 	}
 	life(0)
-	calls := make([]*call[error], senders)
-	for s := range calls {
-		calls[s] = start(e, "a loop of Tell", func() error {
-			for i := s * each; i < (s+1)*each; i++ {
-				to := now.Load()
-				if err := to.ref.Tell(letter{&all[i], to.no}); err != nil {
-					all[i].returned.Add(1)
-				}
-				if i%(batch+1) == 0 {
-					yield()
-				}
+	calls := w.callers(senders, rng, func(s int, _ *rand.Rand) {
+		for i := s * each; i < (s+1)*each; i++ {
+			to := now.Load()
+			if err := to.ref.Tell(letter{&all[i], to.no}); err != nil {
+				all[i].returned.Add(1)
 			}
-			return nil
-		})
-	}
+			if i%(batch+1) == 0 {
+				yield()
+			}
+		}
+	})
 	for no := 1; no < lives; no++ {
 		w.End(now.Load().ref)
 		life(no)
 	}
-	for _, c := range calls {
-		e.same("what a sender saw", finished(w, c), nil)
-	}
+	w.succeed(calls)
 	w.shutdown()
-	lost := 0
 	w.mu.Lock()
 	for _, l := range w.letters {
 		m, ok := l.Msg.(letter)
 		e.require(ok && l.Reason == actor.ErrStopped, "a dead letter is ", l.Msg, " for ", l.Reason)
 		m.undelivered.Add(1)
-		lost++
 	}
 	w.letters = nil
 	w.mu.Unlock()
 	w.accounted(all)
-	w.end()
 }

@@ -13,13 +13,8 @@ import (
 var timerClauses = []Clause{
 	{
 		Name: "actor/timer-order", Rule: "V1", Core: true, Kind: Stochastic,
-		Why: "any number of timers, started and stopped in any order, come in the order of their times, each in its time, and those that were stopped do not",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				timerStorm(e, rng)
-			}
-		}),
+		Why:   "any number of timers, started and stopped in any order, come in the order of their times, each in its time, and those that were stopped do not",
+		Check: atRandom(timerStorm),
 	},
 	{
 		Name: "actor/steady-rate", Rule: "SC-002",

@@ -146,21 +146,14 @@ var watchClauses = []Clause{
 	},
 	{
 		Name: "actor/watch-storm", Rule: "FR-023", Kind: Stochastic,
-		Why: "watching and unwatching race with stops and restarts, and still each watch that is not undone is answered exactly once, and no other",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				watchStorm(e, rng)
-			}
-		}),
+		Why:   "watching and unwatching race with stops and restarts, and still each watch that is not undone is answered exactly once, and no other",
+		Check: races(watchStorm),
 	},
 }
 
 // watchStorm has actors watch and unwatch others that stop and are restarted.
-func watchStorm(e *Env, rng *rand.Rand) {
+func watchStorm(e *Env, w *world, rng *rand.Rand) {
 	const watchers, targets, steps = 6, 40, 60
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: &actor.Supervisor{MaxRestarts: -1, Decide: func(f actor.Failure) actor.Directive {
 		if f.Err == errB {
 			return actor.Stop
@@ -177,7 +170,6 @@ func watchStorm(e *Env, rng *rand.Rand) {
 	for i := range watchers {
 		open[i] = map[actor.Ref]bool{}
 		rng := sub(rng)
-		var self *order
 		left := steps
 		receive := func(ctx *actor.Context, msg any) error {
 			switch msg := msg.(type) {
@@ -195,7 +187,7 @@ func watchStorm(e *Env, rng *rand.Rand) {
 			return nil
 		}
 		who[i] = w.born(w.Spawn(actor.Props{New: making(actor.ReceiveFunc(receive)), Throughput: 1 + rng.IntN(4)}), nil)
-		self = &order{Do: func(ctx *actor.Context) error {
+		w.repeats(who[i], func(ctx *actor.Context) (more bool) {
 			for range 1 + rng.IntN(4) {
 				r := refs[rng.IntN(targets)]
 				if rng.IntN(3) == 0 {
@@ -206,12 +198,9 @@ func watchStorm(e *Env, rng *rand.Rand) {
 					open[i][r] = true
 				}
 			}
-			if left--; left > 0 {
-				return ctx.Tell(ctx.Self(), self)
-			}
-			return nil
-		}}
-		w.tell(who[i], self)
+			left--
+			return left > 0
+		})
 	}
 	for _, at := range rng.Perm(targets) {
 		for range rng.IntN(6) {
@@ -243,5 +232,4 @@ func watchStorm(e *Env, rng *rand.Rand) {
 	w.mu.Lock()
 	w.failures, w.letters, w.failedLetters = nil, nil, nil
 	w.mu.Unlock()
-	w.end()
 }

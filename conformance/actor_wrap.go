@@ -14,13 +14,8 @@ import (
 var wrapClauses = []Clause{
 	{
 		Name: "actor/own-mailbox-account", Rule: "FR-009", Kind: Stochastic,
-		Why: "a mailbox of one's own, whatever it refuses, drops and reorders, is called by one at a time, and every message is accounted for when sends race with suspensions, failures and stops",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				pileRace(e, rng)
-			}
-		}),
+		Why:   "a mailbox of one's own, whatever it refuses, drops and reorders, is called by one at a time, and every message is accounted for when sends race with suspensions, failures and stops",
+		Check: races(pileRace),
 	},
 }
 
@@ -80,10 +75,8 @@ func (p *pile) Len() int {
 
 // pileRace sends to an actor with a mailbox of its own, which fails, suspends
 // itself and is stopped in the end.
-func pileRace(e *Env, rng *rand.Rand) {
+func pileRace(e *Env, w *world, rng *rand.Rand) {
 	const senders, each = 4, 80
-	w := e.world(actor.Config{})
-	defer w.abandon()
 	all := parcels(senders * each)
 	var wrong atomic.Bool
 	bound, drops := rng.IntN(4), rng.IntN(2) == 0
@@ -112,26 +105,19 @@ func pileRace(e *Env, rng *rand.Rand) {
 		}))
 	})
 	stopAfter := rng.IntN(2 * each)
-	var calls []*call[error]
-	for s := range senders {
-		rng := sub(rng)
-		calls = append(calls, start(e, "a loop of Tell", func() error {
-			for i := range each {
-				p := &all[s*each+i]
-				p.sent(r.Tell(p))
-				for range rng.IntN(3) {
-					yield()
-				}
-				if s == 0 && i == stopAfter {
-					w.Stop(r)
-				}
+	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
+		for i := range each {
+			p := &all[s*each+i]
+			p.sent(r.Tell(p))
+			for range rng.IntN(3) {
+				yield()
 			}
-			return nil
-		}))
-	}
-	for _, c := range calls {
-		e.same("what a loop of Tell returned", finished(w, c), nil)
-	}
+			if s == 0 && i == stopAfter {
+				w.Stop(r)
+			}
+		}
+	})
+	w.succeed(calls)
 	accounted := func() (n int) {
 		for i := range all {
 			n += int(all[i].handled.Load() + all[i].returned.Load() + all[i].undelivered.Load())
@@ -146,12 +132,7 @@ func pileRace(e *Env, rng *rand.Rand) {
 		})
 	w.shutdown()
 	w.idle()
-	w.mu.Lock()
-	for _, l := range w.failedLetters {
-		l.Msg.(*parcel).undelivered.Add(1)
-	}
-	w.failures = nil
-	w.mu.Unlock()
+	w.bookFailed()
 	w.accounted(all)
 	e.require(!wrong.Load(), "the mailbox was called by two at a time")
 }

@@ -40,6 +40,16 @@ func check(body func(e *Env)) func(e *Env) error {
 	}
 }
 
+// atRandom makes a check of an experiment that takes its choices from rng, and repeats it.
+func atRandom(experiment func(e *Env, rng *rand.Rand)) func(e *Env) error {
+	return check(func(e *Env) {
+		rng := e.random()
+		for range e.rounds() {
+			experiment(e, rng)
+		}
+	})
+}
+
 // hasChecked ends a check that has demanded nothing of what it has seen: it would pass
 // whatever the implementation does. What an implementation need not do is for the
 // fields of a Clause to say, and Clause.Skip.
@@ -199,6 +209,16 @@ type call[R any] struct {
 	over   chan struct{}
 	res    R
 	ending string // "" if the call returned, otherwise how it ended
+}
+
+// came reports whether a channel is closed, or has something, which it takes.
+func came[T any](c <-chan T) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // start calls f on a goroutine of its own; what names the call in messages.

@@ -407,14 +407,7 @@ func (p *performance) step(words []string) {
 		w.shutdown()
 	case "over":
 		if len(args) > 0 {
-			w.until("Done to be closed", func() bool {
-				select {
-				case <-w.Done():
-					return true
-				default:
-					return false
-				}
-			})
+			w.until("Done to be closed", func() bool { return came(w.Done()) })
 			w.over = true
 			p.kind.is(p.e, w.Err())
 			return
@@ -442,14 +435,7 @@ func (p *performance) steps(words []string) {
 // does has an actor do something in a turn, and waits until it has, or has failed.
 func (p *performance) does(name string, acts []string) {
 	done := p.order(name, acts)
-	p.w.until(name+" to have done that", func() bool {
-		select {
-		case <-done:
-			return true
-		default:
-			return false
-		}
-	})
+	p.w.until(name+" to have done that", func() bool { return came(done) })
 	p.w.idle()
 }
 

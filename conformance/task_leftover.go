@@ -199,13 +199,8 @@ func (r *runner) useTasks() {
 var taskStormClauses = []Clause{
 	{
 		Name: "task/everything-at-once", Rule: "X2", Kind: Stochastic,
-		Why: "whatever is called at the same time: every accepted task runs at most once and ends in one state, which all see alike, refused ones never run, and all calls return",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				taskStorm(e, rng)
-			}
-		}),
+		Why:   "whatever is called at the same time: every accepted task runs at most once and ends in one state, which all see alike, refused ones never run, and all calls return",
+		Check: atRandom(taskStorm),
 	},
 }
 

@@ -148,28 +148,14 @@ func (r *runner) until(what string, cond func() bool, seen ...func() string) {
 func (r *runner) reached(g *gate, n int) {
 	r.drive()
 	for range n {
-		r.until("tasks to start", func() bool {
-			select {
-			case <-g.arrived:
-				return true
-			default:
-				return false
-			}
-		})
+		r.until("tasks to start", func() bool { return came(g.arrived) })
 	}
 }
 
 // done returns what a call returned that may need other tasks to run, as until
 // does.
 func done[R any](r *runner, c *call[R]) R {
-	r.until(c.what+" to return", func() bool {
-		select {
-		case <-c.over:
-			return true
-		default:
-			return false
-		}
-	})
+	r.until(c.what+" to return", func() bool { return came(c.over) })
 	return c.await()
 }
 
