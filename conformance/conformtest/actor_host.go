@@ -19,111 +19,66 @@ import (
 // actorHostClauses are the clauses of package actor that need a host, in the
 // order in which they run.
 var actorHostClauses = []hostClause{
-	{
-		Clause: conformance.Clause{
-			Name: "actor/context-outside-turn", Rule: "FR-002",
-			Why: "builds with -race panic when a Context is used outside its actor's turn: there it has no owner, and what it says may be wrong",
-		},
-		check: checkContextOutside,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/system-collected", Rule: "FR-016",
-			Why: "nothing keeps a system that is done alive, nor its actors, however it was used and whatever ended it",
-		},
-		check: checkSystemCollected,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/stopped-collected", Rule: "FR-016",
-			Why: "of an actor that has stopped its system keeps nothing, and a Ref to it only a shell: not the actor, its behaviours, nor what was in its mailbox",
-		},
-		check: checkStoppedCollected,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/messages-collected", Rule: "FR-016",
-			Why: "a message that was handled, dropped or given back is not kept: an idle mailbox keeps none alive",
-		},
-		check: checkMessagesCollected,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/blocked-for-real", Rule: "V4", Needs: dyno.Promises{Overlap: true, Eager: true},
-			Why: "handlers that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
-		},
-		check: checkBlockedForReal,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/waits-are-idle", Rule: "FR-020", Needs: dyno.Promises{Overlap: true, Eager: true},
-			Why: "who waits for room, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
-		},
-		check: checkWaitsAreIdle,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/flood-of-a-million", Rule: "V5",
-			Why: "a flood from outside is handled to the last message, and a quiet actor has its turns meanwhile; how long they take is reported",
-		},
-		check: checkFloodOfAMillion,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/floods-in-turn", Rule: "FR-009",
-			Why: "a message goes to its own actor in its place, also if another one was flooded before and has gone idle: the memory of a large mailbox belongs to one actor at a time",
-		},
-		check: checkFloodsInTurn,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/guest-runs", Rule: "FR-034",
-			Why: "what a guest's first send makes ready Run runs on the caller's goroutine; what a second one does, and the turn itself, is for the workers",
-		},
-		check: withGuest(checkGuestRuns),
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/guest-counts", Rule: "FR-034",
-			Why: "turns and messages of guests are counted, also of one that has left, and there may be several",
-		},
-		check: withGuest(checkGuestCounts),
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/guest-survives", Rule: "FR-034",
-			Why: "a panic in a guest's turn is the actor's failure, Goexit ends the goroutine and not the guest, and what a turn or the guest leaves the workers do",
-		},
-		check: withGuest(checkGuestSurvives),
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/guest-waits", Rule: "FR-034",
-			Why: "whose goroutine runs a turn is told when that is about to wait for room",
-		},
-		check: withGuest(checkGuestWaits),
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
-			Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
-		},
-		check: checkActorModel,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/cycles-leak-nothing", Rule: "S5", On: conformance.Platform{Heap: true},
-			Why: "suspensions, asks, timers, restarts, watches, stashes and subscriptions leave nothing behind when they end: no memory, no goroutine",
-		},
-		check: checkCycles,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "actor/soak", Rule: "FR-009", Kind: conformance.Stochastic,
-			Why: "handled + returned to the sender + undelivered = sent, and order per sender, for as long as sends race with stops, failures and shutdowns; and nothing is left of the systems",
-		},
-		check: checkSoak,
-	},
+	{conformance.Clause{
+		Name: "actor/context-outside-turn", Rule: "FR-002",
+		Why: "builds with -race panic when a Context is used outside its actor's turn: there it has no owner, and what it says may be wrong",
+	}, checkContextOutside},
+	{conformance.Clause{
+		Name: "actor/system-collected", Rule: "FR-016",
+		Why: "nothing keeps a system that is done alive, nor its actors, however it was used and whatever ended it",
+	}, checkSystemCollected},
+	{conformance.Clause{
+		Name: "actor/stopped-collected", Rule: "FR-016",
+		Why: "of an actor that has stopped its system keeps nothing, and a Ref to it only a shell: not the actor, its behaviours, nor what was in its mailbox",
+	}, checkStoppedCollected},
+	{conformance.Clause{
+		Name: "actor/messages-collected", Rule: "FR-016",
+		Why: "a message that was handled, dropped or given back is not kept: an idle mailbox keeps none alive",
+	}, checkMessagesCollected},
+	{conformance.Clause{
+		Name: "actor/blocked-for-real", Rule: "V4", Needs: dyno.Promises{Overlap: true, Eager: true},
+		Why: "handlers that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
+	}, checkBlockedForReal},
+	{conformance.Clause{
+		Name: "actor/waits-are-idle", Rule: "FR-020", Needs: dyno.Promises{Overlap: true, Eager: true},
+		Why: "who waits for room, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
+	}, checkWaitsAreIdle},
+	{conformance.Clause{
+		Name: "actor/flood-of-a-million", Rule: "V5",
+		Why: "a flood from outside is handled to the last message, and a quiet actor has its turns meanwhile; how long they take is reported",
+	}, checkFloodOfAMillion},
+	{conformance.Clause{
+		Name: "actor/floods-in-turn", Rule: "FR-009",
+		Why: "a message goes to its own actor in its place, also if another one was flooded before and has gone idle: the memory of a large mailbox belongs to one actor at a time",
+	}, checkFloodsInTurn},
+	{conformance.Clause{
+		Name: "actor/guest-runs", Rule: "FR-034",
+		Why: "what a guest's first send makes ready Run runs on the caller's goroutine; what a second one does, and the turn itself, is for the workers",
+	}, withGuest(checkGuestRuns)},
+	{conformance.Clause{
+		Name: "actor/guest-counts", Rule: "FR-034",
+		Why: "turns and messages of guests are counted, also of one that has left, and there may be several",
+	}, withGuest(checkGuestCounts)},
+	{conformance.Clause{
+		Name: "actor/guest-survives", Rule: "FR-034",
+		Why: "a panic in a guest's turn is the actor's failure, Goexit ends the goroutine and not the guest, and what a turn or the guest leaves the workers do",
+	}, withGuest(checkGuestSurvives)},
+	{conformance.Clause{
+		Name: "actor/guest-waits", Rule: "FR-034",
+		Why: "whose goroutine runs a turn is told when that is about to wait for room",
+	}, withGuest(checkGuestWaits)},
+	{conformance.Clause{
+		Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
+		Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
+	}, checkActorModel},
+	{conformance.Clause{
+		Name: "actor/cycles-leak-nothing", Rule: "S5", On: conformance.Platform{Heap: true},
+		Why: "suspensions, asks, timers, restarts, watches, stashes and subscriptions leave nothing behind when they end: no memory, no goroutine",
+	}, checkCycles},
+	{conformance.Clause{
+		Name: "actor/soak", Rule: "FR-009", Kind: conformance.Stochastic,
+		Why: "handled + returned to the sender + undelivered = sent, and order per sender, for as long as sends race with stops, failures and shutdowns; and nothing is left of the systems",
+	}, checkSoak},
 }
 
 // hosted returns a system of a host clause, and ends it by ending the check if anything is
@@ -219,7 +174,7 @@ func newWitness() (*witness, weak.Pointer[witness]) {
 }
 
 func checkSystemCollected(_ *testing.T, s *suite) outcome {
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(s.limit, func(e *conformance.Env) error {
 		for name, end := range map[string]func(h *actortest.System) error{
 			"Shutdown": func(h *actortest.System) error { return h.Shutdown(context.Background()) },
 			"a guardian that stopped": func(h *actortest.System) error {
@@ -249,7 +204,6 @@ func checkSystemCollected(_ *testing.T, s *suite) outcome {
 		}
 		return nil
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // useSystem makes a system with some life in it, ends it, and returns what must
@@ -292,7 +246,7 @@ func (s *suite) useSystem(e *conformance.Env, end func(h *actortest.System) erro
 }
 
 func checkStoppedCollected(_ *testing.T, s *suite) outcome {
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(s.limit, func(e *conformance.Env) error {
 		h := s.hosted(e, actor.Config{})
 		refs := make([]actor.Ref, 2)
 		states, behaviours, messages := make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2), make([]weak.Pointer[witness], 2)
@@ -310,7 +264,6 @@ func checkStoppedCollected(_ *testing.T, s *suite) outcome {
 		runtime.KeepAlive(refs) // the Refs are held all the while
 		return h.Shutdown(context.Background())
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // useActor lets an actor live and stop, by itself or by failing.
@@ -342,7 +295,7 @@ func useActor(h *actortest.System, fail bool, ref *actor.Ref, state, behaviour, 
 }
 
 func checkMessagesCollected(_ *testing.T, s *suite) outcome {
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(s.limit, func(e *conformance.Env) error {
 		h := s.hosted(e, actor.Config{})
 		for _, m := range []actor.MailboxConfig{
 			{},
@@ -365,7 +318,6 @@ func checkMessagesCollected(_ *testing.T, s *suite) outcome {
 		}
 		return h.Shutdown(context.Background())
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // useMailbox has an actor with such a mailbox send itself messages, more than

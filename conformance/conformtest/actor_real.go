@@ -59,22 +59,27 @@ func blockers(n int) ([]blocker, error) {
 // checkBlockedForReal has more handlers block than there can be workers to begin
 // with, and demands that others have turns all the while.
 func checkBlockedForReal(_ *testing.T, s *suite) outcome {
-	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
+	return s.blockedForReal("actor/blocked-for-real", "handlers", s.blockForReal)
+}
+
+// blockedForReal has more of them block than there can be workers to begin with, in every
+// way; block returns how long others took at most meanwhile.
+func (s *suite) blockedForReal(clause, them string, block func(e *conformance.Env, how blocker, n int) (time.Duration, error)) outcome {
+	return s.noting(s.limit, func(e *conformance.Env) (notes []string, err error) {
 		n := 4*runtime.GOMAXPROCS(0) + 2
 		all, err := blockers(n)
 		if err != nil {
 			return nil, err
 		}
 		for _, how := range all {
-			worst, err := s.blockForReal(e, how, n)
+			worst, err := block(e, how, n)
 			if err != nil {
-				return notes, fmt.Errorf("while %d handlers blocked in %s: %w", n, how.name, err)
+				return notes, fmt.Errorf("while %d %s blocked in %s: %w", n, them, how.name, err)
 			}
-			notes = append(notes, fmt.Sprintf("conform-metric: clause=actor/blocked-for-real how=%q handlers=%d value=%d unit=us", how.name, n, worst.Microseconds()))
+			notes = append(notes, fmt.Sprintf("conform-metric: clause=%s how=%q %s=%d value=%d unit=us", clause, how.name, them, n, worst.Microseconds()))
 		}
 		return notes, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // blockForReal returns how long an actor took at most to answer while others
@@ -165,7 +170,7 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 	if !canTellBurnt {
 		return outcome{skip: "needs a system that tells the processor time of a process"}
 	}
-	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
+	return s.noting(s.limit, func(e *conformance.Env) (notes []string, err error) {
 		h := s.hosted(e, actor.Config{})
 		full := h.Spawn(actor.Props{New: actortest.Scripted().New, Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: 1}})
 		inside, goOn := make(chan struct{}), make(chan struct{})
@@ -197,7 +202,6 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		}
 		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // checkFloodOfAMillion has producers flood an actor, with all processors, while
@@ -205,7 +209,7 @@ func checkWaitsAreIdle(_ *testing.T, s *suite) outcome {
 // and reports how long the quiet one's messages took; the bound in turns is what
 // actor/flood is about.
 func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
-	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) ([]string, error) {
+	return s.noting(s.limit, func(e *conformance.Env) ([]string, error) {
 		h := s.hosted(e, actor.Config{})
 		count := 0 // the flooded actor's
 		answers := make(chan struct{}, 1)
@@ -261,7 +265,6 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 			took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds(), took[len(took)-1].Microseconds())}
 		return notes, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // checkFloodsInTurn floods one actor, and when that has handled everything the next one. While that

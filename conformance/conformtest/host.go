@@ -7,39 +7,24 @@ import (
 
 // hostClauses are the clauses that need a host, in the order in which they run.
 var hostClauses = []hostClause{
-	{
-		Clause: conformance.Clause{
-			Name: "group/model", Rule: "G2", Kind: conformance.Stochastic, Needs: dyno.Promises{Parks: true},
-			Why: "a group answers every sequence of calls as the contract's sequential model does",
-		},
-		check: checkModel,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "group/linearizable", Rule: "G4", Kind: conformance.Stochastic,
-			Why: "concurrent calls take effect as if each happened at one moment, in an order that the contract allows",
-		},
-		check: checkLinearizable,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "group/panic-ends-process", Rule: "G7",
-			Why: "with panic-to-error off a panic ends the process, with its text, as in any goroutine: it must not go unnoticed",
-		},
-		check: checkPanicEndsProcess,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "group/dropped-groups", Rule: "G8",
-			Why: "groups that are over leave neither goroutines nor memory behind, however many there were",
-		},
-		check: checkDropped,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "group/queued-task-bytes", Rule: "G2",
-			Why: "a flood of queued tasks is accepted, run and accounted for; what each costs is reported",
-		},
-		check: checkQueued,
-	},
+	{conformance.Clause{
+		Name: "group/model", Rule: "G2", Kind: conformance.Stochastic, Needs: dyno.Promises{Parks: true},
+		Why: "a group answers every sequence of calls as the contract's sequential model does",
+	}, checkModel},
+	{conformance.Clause{
+		Name: "group/linearizable", Rule: "G4", Kind: conformance.Stochastic,
+		Why: "concurrent calls take effect as if each happened at one moment, in an order that the contract allows",
+	}, checkLinearizable},
+	{conformance.Clause{
+		Name: "group/panic-ends-process", Rule: "G7",
+		Why: "with panic-to-error off a panic ends the process, with its text, as in any goroutine: it must not go unnoticed",
+	}, checkPanicEndsProcess},
+	{conformance.Clause{
+		Name: "group/dropped-groups", Rule: "G8",
+		Why: "groups that are over leave neither goroutines nor memory behind, however many there were",
+	}, checkDropped},
+	{conformance.Clause{
+		Name: "group/queued-task-bytes", Rule: "G2",
+		Why: "a flood of queued tasks is accepted, run and accounted for; what each costs is reported",
+	}, checkQueued},
 }

@@ -19,7 +19,7 @@ import (
 func checkDropped(_ *testing.T, s *suite) outcome {
 	n := s.set.groups
 	limit := s.limit + leakRounds*time.Duration(n)*time.Millisecond
-	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(limit, func(e *conformance.Env) error {
 		parent, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		if err := dropGroups(s, parent, 2000); err != nil { // what is made once is made now
@@ -36,7 +36,6 @@ func checkDropped(_ *testing.T, s *suite) outcome {
 		}
 		return nil
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 func head(b []byte, n int) []byte { return b[:min(n, len(b))] }
@@ -153,7 +152,7 @@ func heapInUse() int64 {
 func checkQueued(_ *testing.T, s *suite) outcome {
 	const enough = 128 // tasks to see whether each has a goroutine, however slow the machine is
 	limit := s.limit + time.Duration(s.set.queued)*time.Millisecond
-	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
+	return s.noting(limit, func(*conformance.Env) ([]string, error) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		g := s.impl.NewGroup(context.Background())
@@ -195,7 +194,6 @@ func checkQueued(_ *testing.T, s *suite) outcome {
 		}
 		return []string{note}, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // footprint returns the bytes of heap and stacks in use, with garbage.

@@ -201,20 +201,25 @@ func onGoroutines(watch *lookout, check func(*conformance.Env) error) error {
 	}
 }
 
+// outside runs a clause's check on ordinary goroutines.
+func (s *suite) outside(limit time.Duration, check func(*conformance.Env) error) outcome {
+	return outcome{err: outside(limit, s.env(s.set.seed), check), seed: s.set.seed}
+}
+
 // noting is outside for a check that has something to note. If it is not over in
 // time it may be noting still, and what it has noted is left to it.
-func noting(limit time.Duration, e *conformance.Env, check func(*conformance.Env) ([]string, error)) (notes []string, err error) {
+func (s *suite) noting(limit time.Duration, check func(*conformance.Env) ([]string, error)) outcome {
 	noted := make(chan []string, 1)
-	err = outside(limit, e, func(e *conformance.Env) error {
+	o := s.outside(limit, func(e *conformance.Env) error {
 		n, err := check(e)
 		noted <- n
 		return err
 	})
 	select {
-	case notes = <-noted:
+	case o.notes = <-noted:
 	default:
 	}
-	return notes, err
+	return o
 }
 
 // alone runs check on a goroutine of its own, which it may end or panic on.

@@ -19,62 +19,38 @@ import (
 // taskHostClauses are the clauses of package task that need a host, in the order
 // in which they run.
 var taskHostClauses = []hostClause{
-	{
-		Clause: conformance.Clause{
-			Name: "task/linearizable", Rule: "X2", Kind: conformance.Stochastic,
-			Why: "a task's beginning and end, and concurrent calls of Status, Cancel and Value, take effect as if each happened at one moment, in an order that the contract allows",
-		},
-		check: checkTaskLinearizable,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/deep-joins", Rule: "X6",
-			Why: "a task waits for one that waits for one …, as deep as memory goes: no stack overflows, and no pool of workers runs dry",
-		},
-		check: checkDeepJoins,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/cancel-races-the-end-a-million-times", Rule: "X2", Kind: conformance.Stochastic,
-			Why: "however often a Cancel races with the end of its task, one of the two is first and all agree on which",
-		},
-		check: checkDuels,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/waiters-forgotten", Rule: "X2", On: conformance.Platform{Heap: true},
-			Why: "who has given up waiting is forgotten, while the task goes on: a task that takes for ever must not collect those who once waited for it",
-		},
-		check: checkWaitersForgotten,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/futures-collected", Rule: "X3", On: conformance.Platform{Heap: true},
-			Why: "futures without waiters, and executors that are closed, leave no memory and no goroutine, however many there were",
-		},
-		check: checkFuturesCollected,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/executor-collected", Rule: "X1",
-			Why: "nothing keeps an executor that is closed alive, nor the tasks that have run on it, once their handles are dropped",
-		},
-		check: checkExecutorCollected,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/blocked-for-real", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
-			Why: "tasks that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
-		},
-		check: checkTasksBlockedForReal,
-	},
-	{
-		Clause: conformance.Clause{
-			Name: "task/waits-are-idle", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
-			Why: "who waits for a task, in a task or not, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
-		},
-		check: checkTaskWaitsAreIdle,
-	},
+	{conformance.Clause{
+		Name: "task/linearizable", Rule: "X2", Kind: conformance.Stochastic,
+		Why: "a task's beginning and end, and concurrent calls of Status, Cancel and Value, take effect as if each happened at one moment, in an order that the contract allows",
+	}, checkTaskLinearizable},
+	{conformance.Clause{
+		Name: "task/deep-joins", Rule: "X6",
+		Why: "a task waits for one that waits for one …, as deep as memory goes: no stack overflows, and no pool of workers runs dry",
+	}, checkDeepJoins},
+	{conformance.Clause{
+		Name: "task/cancel-races-the-end-a-million-times", Rule: "X2", Kind: conformance.Stochastic,
+		Why: "however often a Cancel races with the end of its task, one of the two is first and all agree on which",
+	}, checkDuels},
+	{conformance.Clause{
+		Name: "task/waiters-forgotten", Rule: "X2", On: conformance.Platform{Heap: true},
+		Why: "who has given up waiting is forgotten, while the task goes on: a task that takes for ever must not collect those who once waited for it",
+	}, checkWaitersForgotten},
+	{conformance.Clause{
+		Name: "task/futures-collected", Rule: "X3", On: conformance.Platform{Heap: true},
+		Why: "futures without waiters, and executors that are closed, leave no memory and no goroutine, however many there were",
+	}, checkFuturesCollected},
+	{conformance.Clause{
+		Name: "task/executor-collected", Rule: "X1",
+		Why: "nothing keeps an executor that is closed alive, nor the tasks that have run on it, once their handles are dropped",
+	}, checkExecutorCollected},
+	{conformance.Clause{
+		Name: "task/blocked-for-real", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
+		Why: "tasks that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
+	}, checkTasksBlockedForReal},
+	{conformance.Clause{
+		Name: "task/waits-are-idle", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
+		Why: "who waits for a task, in a task or not, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
+	}, checkTaskWaitsAreIdle},
 }
 
 // errLost is for what cannot be.
@@ -85,7 +61,7 @@ var errLost = errors.New("the answer is wrong")
 // first.
 func checkDeepJoins(_ *testing.T, s *suite) outcome {
 	n := s.set.depth
-	notes, err := noting(s.limit, s.env(s.set.seed), func(*conformance.Env) (notes []string, err error) {
+	return s.noting(s.limit, func(*conformance.Env) (notes []string, err error) {
 		for _, how := range []string{"recursion", "chain from its end", "chain from its beginning"} {
 			x := s.impl.NewExecutor()
 			var before runtime.MemStats
@@ -113,7 +89,6 @@ func checkDeepJoins(_ *testing.T, s *suite) outcome {
 		}
 		return notes, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // deep starts a task that does the same one level deeper, and waits for it. It
@@ -160,7 +135,7 @@ func chain(x task.Executor, n int, forward bool) (int, error) {
 func checkDuels(_ *testing.T, s *suite) outcome {
 	n := s.set.contests
 	limit := s.limit + time.Duration(n)*100*time.Microsecond
-	notes, err := noting(limit, s.env(s.set.seed), func(*conformance.Env) ([]string, error) {
+	return s.noting(limit, func(*conformance.Env) ([]string, error) {
 		x := s.impl.NewExecutor()
 		var ran atomic.Int64
 		canceled, resolved, failed := 0, 0, 0
@@ -258,7 +233,6 @@ func checkDuels(_ *testing.T, s *suite) outcome {
 		}
 		return []string{fmt.Sprintf("conform-metric: clause=task/cancel-races-the-end-a-million-times contests=%d canceled=%d resolved=%d failed=%d", n, canceled, resolved, failed)}, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
 
 // checkWaitersForgotten has many give up on one task, before they wait and while
@@ -266,7 +240,7 @@ func checkDuels(_ *testing.T, s *suite) outcome {
 func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 	n := s.set.futures
 	limit := s.limit + leakRounds*time.Duration(n)*100*time.Microsecond
-	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(limit, func(e *conformance.Env) error {
 		x := s.impl.NewExecutor()
 		inside, hold := make(chan struct{}), make(chan struct{})
 		f := task.Go(x, func(context.Context) (int, error) {
@@ -321,7 +295,6 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		x.Close()
 		return nil
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // checkFuturesCollected starts many tasks on one executor and drops the futures,
@@ -329,7 +302,7 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 	n := s.set.futures
 	limit := s.limit + leakRounds*time.Duration(n)*200*time.Microsecond
-	err := outside(limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(limit, func(e *conformance.Env) error {
 		x := s.impl.NewExecutor()
 		drop := func(x task.Executor, n int) {
 			for i := range n {
@@ -384,12 +357,11 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 		x.Close()
 		return nil
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // checkExecutorCollected looks at what is left of executors through weak pointers.
 func checkExecutorCollected(_ *testing.T, s *suite) outcome {
-	err := outside(s.limit, s.env(s.set.seed), func(e *conformance.Env) error {
+	return s.outside(s.limit, func(e *conformance.Env) error {
 		const n = 8
 		var held [n]weak.Pointer[[1 << 10]byte]
 		for i := range held {
@@ -417,28 +389,12 @@ func checkExecutorCollected(_ *testing.T, s *suite) outcome {
 		}
 		return nil
 	})
-	return outcome{err: err, seed: s.set.seed}
 }
 
 // checkTasksBlockedForReal has more tasks block than there can be workers to begin
 // with, and demands that others run all the while.
 func checkTasksBlockedForReal(_ *testing.T, s *suite) outcome {
-	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
-		n := 4*runtime.GOMAXPROCS(0) + 2
-		all, err := blockers(n)
-		if err != nil {
-			return nil, err
-		}
-		for _, how := range all {
-			worst, err := s.blockTasks(e, how, n)
-			if err != nil {
-				return notes, fmt.Errorf("while %d tasks blocked in %s: %w", n, how.name, err)
-			}
-			notes = append(notes, fmt.Sprintf("conform-metric: clause=task/blocked-for-real how=%q tasks=%d value=%d unit=us", how.name, n, worst.Microseconds()))
-		}
-		return notes, nil
-	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
+	return s.blockedForReal("task/blocked-for-real", "tasks", s.blockTasks)
 }
 
 // blockTasks returns how long a task took at most to run while others blocked.
@@ -504,7 +460,7 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 	if !canTellBurnt {
 		return outcome{skip: "needs a system that tells the processor time of a process"}
 	}
-	notes, err := noting(s.limit, s.env(s.set.seed), func(e *conformance.Env) (notes []string, err error) {
+	return s.noting(s.limit, func(e *conformance.Env) (notes []string, err error) {
 		x := s.impl.NewExecutor()
 		hold := make(chan struct{})
 		f := task.Go(x, func(context.Context) (int, error) {
@@ -541,5 +497,4 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		}
 		return notes, nil
 	})
-	return outcome{err: err, seed: s.set.seed, notes: notes}
 }
