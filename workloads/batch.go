@@ -30,6 +30,9 @@ type batch struct {
 	accepts func(b *ledger, i int, err error) bool // see ledger
 	waitErr error                                  // what Wait returns
 	after   func() error                           // a last look after Wait; may be nil
+
+	// deal, if not nil, deals the first k tasks to the workers of the floor beforehand.
+	deal func(workers []floorWorker, k int)
 }
 
 // checkedBatch is what a batch checks.
@@ -231,7 +234,7 @@ func (b *batch) onGoroutines() Run {
 }
 
 // onFloor runs the batch with bare workers that take the next task's number
-// from an atomic counter. Nothing is streamed, ordered or recovered: it is what
+// from an atomic counter, or from what was dealt to them. Nothing is streamed, ordered or recovered: it is what
 // tasks, harness and checking cost by themselves. The caller is one of the
 // workers; GOMAXPROCS of them are enough unless tasks wait, which workers > 0
 // allows for.
@@ -249,14 +252,17 @@ func (b *batch) onFloor(workers int) Run {
 		}
 	}
 	r := &batchRun{batch: b, ledger: newLedger(b, false)}
+	f.deal(len(b.tasks))
 	r.round = func(k int) error {
+		if k != f.n { // rarely: whole rounds are alike
+			f.deal(k)
+		}
 		var cancel context.CancelCauseFunc
 		f.ctx, cancel = context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		f.cancel = cancel
 		f.failed.Store(false)
 		f.next.Store(0)
-		f.n = k
 		f.wg.Add(workers - 1)
 		for i := 1; i < workers; i++ {
 			go f.workers[i].job()
@@ -301,19 +307,44 @@ type floor struct {
 	first  error // of a round that failed; written by the worker that sets failed, read after wg.Wait
 }
 
+// deal prepares rounds of k tasks.
+func (f *floor) deal(k int) {
+	f.n = k
+	if f.batch.deal != nil {
+		f.batch.deal(f.workers, k)
+	}
+}
+
 // floorWorker is one worker. It books on its own, so that workers share
 // nothing but the counter.
 type floorWorker struct {
+	dealt []int // numbers of its tasks; nil if it takes the next one
+	pos   int   // in dealt
+	load  int64 // what those dealt cost
+
 	ledger *ledger
 	err    error
 	job    func()
 	_      [64]byte // the next worker's line is another processor's
 }
 
+// next returns the number of its next task, or f.n.
+func (w *floorWorker) next(f *floor) int {
+	if w.dealt == nil {
+		return int(f.next.Add(1)) - 1
+	}
+	if w.pos == len(w.dealt) {
+		return f.n
+	}
+	w.pos++
+	return w.dealt[w.pos-1]
+}
+
 func (w *floorWorker) work(f *floor) {
 	w.ledger.open(f.n)
+	w.pos = 0
 	for {
-		i := int(f.next.Add(1)) - 1
+		i := w.next(f)
 		if i >= f.n {
 			return
 		}

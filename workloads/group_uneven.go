@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/bits"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -37,7 +36,7 @@ func groupUneven() []Workload {
 		Refs: []Ref{
 			refBatchErrgroup(unevenBatch),
 			refBatchGoroutines(unevenBatch),
-			{refFloor, "the same work dealt beforehand into equal parts, one for each processor", func(Setting) Run { return unevenFloor(unevenBatch()) }},
+			{refFloor, "the same work dealt beforehand into equal parts, one for each processor", func(Setting) Run { return unevenBatch().onFloor(0) }},
 		},
 	}}
 }
@@ -48,6 +47,7 @@ func unevenBatch() *batch {
 		tasks:    make([]group.TaskFunc[int], unevenTasks),
 		want:     u.want,
 		failFast: true, // the default: no task fails
+		deal:     u.dealer(),
 	}
 	for i, rounds := range u.rounds {
 		b.tasks[i] = func(context.Context) (int, error) { return unevenValue(i, rounds), nil }
@@ -124,93 +124,31 @@ func (u *unevenTable) workOf(n int) int64 {
 	return int64(n/unevenTasks)*u.upTo[unevenTasks] + u.upTo[n%unevenTasks]
 }
 
-// unevenPart is what one processor does of a round on the floor.
-type unevenPart struct {
-	tasks  []int // their numbers
-	work   int64 // their rounds together
-	ledger *ledger
-	err    error
-	_      [64]byte // parts are written by different processors
-}
-
-// deal deals the tasks 0 … k-1 to parts: the most expensive that is left goes to the
-// part that has the least work so far. byCost holds all task numbers, the most
-// expensive first.
-func (u *unevenTable) deal(parts []unevenPart, byCost []int, k int) {
-	for i := range parts {
-		parts[i].tasks, parts[i].work = parts[i].tasks[:0], 0
-	}
-	for _, i := range byCost {
-		if i >= k {
-			continue
-		}
-		least := &parts[0]
-		for p := range parts {
-			if parts[p].work < least.work {
-				least = &parts[p]
+// dealer returns a function that deals the tasks 0 … k-1 to workers: the most expensive
+// that is left goes to the one that has the least work so far.
+func (u *unevenTable) dealer() func(workers []floorWorker, k int) {
+	byCost := numbers(unevenTasks)
+	slices.SortStableFunc(byCost, func(i, j int) int { return int(u.rounds[j]) - int(u.rounds[i]) })
+	return func(workers []floorWorker, k int) {
+		for i := range workers {
+			w := &workers[i]
+			if w.dealt == nil {
+				w.dealt = make([]int, 0, unevenTasks)
 			}
+			w.dealt, w.load = w.dealt[:0], 0
 		}
-		least.tasks = append(least.tasks, i)
-		least.work += int64(u.rounds[i])
-	}
-}
-
-// byCost returns all task numbers, the most expensive first.
-func (u *unevenTable) byCost() []int {
-	s := numbers(unevenTasks)
-	slices.SortStableFunc(s, func(i, j int) int { return int(u.rounds[j]) - int(u.rounds[i]) })
-	return s
-}
-
-// unevenFloor runs a part of each round on each processor, the first part on
-// the caller's goroutine.
-func unevenFloor(b *batch) Run {
-	u := uneven()
-	byCost := u.byCost()
-	parts := make([]unevenPart, runtime.GOMAXPROCS(0))
-	for i := range parts {
-		parts[i].tasks = make([]int, 0, unevenTasks)
-		parts[i].ledger = newLedger(b, false)
-	}
-	var (
-		wg    sync.WaitGroup
-		dealt int // tasks in the parts
-	)
-	do := func(p *unevenPart) {
-		p.ledger.open(dealt)
-		for _, i := range p.tasks {
-			v, err := b.tasks[i](context.Background())
-			if p.err = p.ledger.enter(group.Result[int]{Value: v, Err: err}); p.err != nil {
-				return
+		for _, i := range byCost {
+			if i >= k {
+				continue
 			}
+			least := &workers[0]
+			for p := range workers {
+				if workers[p].load < least.load {
+					least = &workers[p]
+				}
+			}
+			least.dealt = append(least.dealt, i)
+			least.load += int64(u.rounds[i])
 		}
 	}
-	r := &batchRun{batch: b, ledger: newLedger(b, false)}
-	r.round = func(k int) error {
-		if k != dealt { // rarely: whole rounds are alike
-			u.deal(parts, byCost, k)
-			dealt = k
-		}
-		wg.Add(len(parts) - 1)
-		for i := range parts[1:] {
-			go func() {
-				defer wg.Done()
-				do(&parts[1+i])
-			}()
-		}
-		do(&parts[0])
-		wg.Wait()
-		r.ledger.open(k)
-		for i := range parts {
-			if err := parts[i].err; err != nil {
-				return err
-			}
-			if err := r.ledger.absorb(parts[i].ledger); err != nil {
-				return err
-			}
-		}
-		r.booked += int64(r.ledger.taken)
-		return b.settle(r.ledger, nil)
-	}
-	return r
 }

@@ -37,11 +37,7 @@ func TestBatchRefsAreChecked(t *testing.T) {
 			refErrgroup:   (*batch).onErrgroup,
 			refGoroutines: (*batch).onGoroutines,
 			refFloor:      func(b *batch) Run { return b.onFloor(0) },
-			"balance":     unevenFloor,
 		} {
-			if (ref == "balance") != (name == "uneven") && ref != refErrgroup && ref != refGoroutines {
-				continue // each has one of the two floors
-			}
 			for _, c := range tampered {
 				b := newBatch()
 				b.tasks[5] = c.task

@@ -86,23 +86,23 @@ func TestUnevenWorkIsEven(t *testing.T) {
 // The floor is a balance that no scheduler can better by more than a cheapest task.
 func TestUnevenFloorIsBalanced(t *testing.T) {
 	u := uneven()
-	byCost := u.byCost()
+	deal := u.dealer()
 	for _, workers := range []int{1, 2, 3, 4, 8, 16} {
 		for _, k := range []int{1, 5, 100, 1000, unevenTasks} {
-			parts := make([]unevenPart, workers)
-			u.deal(parts, byCost, unevenTasks) // what is left of an earlier deal must not show
-			u.deal(parts, byCost, k)
+			parts := make([]floorWorker, workers)
+			deal(parts, unevenTasks) // what is left of an earlier deal must not show
+			deal(parts, k)
 			var tasks []int
 			var most, total int64
 			for _, p := range parts {
 				var work int64
-				for _, i := range p.tasks {
+				for _, i := range p.dealt {
 					work += int64(u.rounds[i])
 				}
-				if work != p.work {
-					t.Errorf("%d tasks, %d workers: a part of %d rounds claims %d", k, workers, work, p.work)
+				if work != p.load {
+					t.Errorf("%d tasks, %d workers: a part of %d rounds claims %d", k, workers, work, p.load)
 				}
-				tasks = append(tasks, p.tasks...)
+				tasks = append(tasks, p.dealt...)
 				most, total = max(most, work), total+work
 			}
 			slices.Sort(tasks)
