@@ -1,6 +1,10 @@
 package workloads
 
-import "github.com/dynolab/dyno/actor"
+import (
+	"errors"
+
+	"github.com/dynolab/dyno/actor"
+)
 
 // The programs after Savina, the benchmark suite of actors by Imam and Sarkar (2014), each in
 // a file actor_savina_<name>.go. WORKLOADS.md has their specification. They are not the
@@ -87,30 +91,48 @@ func (n *savinaNode[M]) Receive(ctx *actor.Context, msg any) error {
 	return n.network.handle(n.at, m, n.send)
 }
 
-// A rota shares the operations of a Do out among so many who carry them out. Who gets the odd
+// A rota shares the operations of a Do out among several who carry them out. Who gets the odd
 // ones changes from Do to Do.
 type rota struct {
-	of    int // who there are
-	first int // who gets the first of the next odd operations
-	busy  int // how many have any in this Do
+	*progress
+	give   func(at, ops int) // gives one its operations of a Do
+	asked  []int             // operations of each in all
+	first  int               // who gets the first of the next odd operations
+	busy   int               // how many have any in this Do
+	begins bool              // node 0 has not been told to begin this Do
 }
 
-// deal begins a Do of n operations, and calls give with how many of them each gets.
-func (r *rota) deal(s *progress, n int, give func(at, ops int)) {
-	r.busy = min(n, r.of)
-	s.begin(n, r.busy)
-	for i := range r.of {
-		give((r.first+i)%r.of, share(n, i, r.of))
+func newRota(s *progress, of int, give func(at, ops int)) rota {
+	return rota{progress: s, give: give, asked: make([]int, of)}
+}
+
+func (r *rota) deal(n int) {
+	of := len(r.asked)
+	r.busy, r.begins = min(n, of), true
+	r.begin(n, r.busy)
+	for i := range of {
+		at, ops := (r.first+i)%of, share(n, i, of)
+		r.give(at, ops)
+		r.asked[at] += ops
 	}
+}
+
+// told books that a node was told to begin, which is node 0 where one is told.
+func (r *rota) told(at int) error {
+	if at != 0 || !r.begins {
+		return errors.New("workloads: node 0 was told twice to begin, or another was")
+	}
+	r.begins = false
+	return nil
 }
 
 // each calls f for all that have operations in this Do, until it returns an error. The next
 // Do begins with another one.
 func (r *rota) each(f func(at int) error) error {
 	first := r.first
-	r.first = (first + r.busy) % r.of
+	r.first = (first + r.busy) % len(r.asked)
 	for i := range r.busy {
-		if err := f((first + i) % r.of); err != nil {
+		if err := f((first + i) % len(r.asked)); err != nil {
 			return err
 		}
 	}

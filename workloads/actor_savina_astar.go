@@ -48,10 +48,8 @@ type astarWay struct {
 
 // astar is node 0, the master; worker i is node 1+i.
 type astar struct {
-	*progress
-	all    [astarWorkers]expansion
-	asked  int
-	begins bool // the master has not been told to begin this Do
+	rota // the master alone
+	all  [astarWorkers]expansion
 
 	// The master's.
 	left    int // nodes to hand out in this Do
@@ -67,7 +65,8 @@ type astar struct {
 }
 
 func newAStar(s *progress) *astar {
-	a := &astar{progress: s}
+	a := new(astar)
+	a.rota = newRota(s, 1, func(_, ops int) { a.left = ops })
 	for i := range a.all {
 		a.all[i].home = i
 		a.idle = append(a.idle, &a.all[i])
@@ -77,12 +76,6 @@ func newAStar(s *progress) *astar {
 }
 
 func (a *astar) size() int { return 1 + astarWorkers }
-
-func (a *astar) deal(n int) {
-	a.begin(n, 1)
-	a.begins, a.left = true, n
-	a.asked += n
-}
 
 func (a *astar) start(send func(to int, e *expansion) error) error { return send(0, nil) }
 
@@ -145,10 +138,9 @@ func (a *astar) promising() (node int32, ok bool) {
 func (a *astar) handle(at int, e *expansion, send carrier[*expansion]) error {
 	switch {
 	case e == nil:
-		if at != 0 || !a.begins {
-			return errors.New("workloads: the master was told twice to begin, or another was")
+		if err := a.told(at); err != nil {
+			return err
 		}
-		a.begins = false
 	case at == e.home+1 && e.atWork:
 		e.atWork = false
 		e.done++
@@ -203,7 +195,7 @@ func (a *astar) check() error {
 	for i := range a.all {
 		done += a.all[i].done
 	}
-	if err := countCheck(int64(a.asked), int64(done)); err != nil {
+	if err := countCheck(int64(a.asked[0]), int64(done)); err != nil {
 		return err
 	}
 	for i, cost := range a.found {

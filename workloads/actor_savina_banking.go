@@ -45,15 +45,14 @@ type account struct {
 
 // bank is node bankAccounts, the tellers; the nodes before it are the accounts.
 type bank struct {
-	*progress
+	rota      // the tellers
 	accounts  [bankAccounts]account
 	transfers [bankTellers]transfer
-	done      [bankTellers]int // transfers of each teller in all
-	tellers   rota
 }
 
 func newBank(s *progress) *bank {
-	b := &bank{progress: s, tellers: rota{of: bankTellers}}
+	b := new(bank)
+	b.rota = newRota(s, bankTellers, func(at, ops int) { b.transfers[at].left = ops })
 	for i := range b.accounts {
 		b.accounts[i].balance = bankOpening
 	}
@@ -80,15 +79,8 @@ func (t *transfer) draw() {
 	t.step = 0
 }
 
-func (b *bank) deal(n int) {
-	b.tellers.deal(b.progress, n, func(at, ops int) {
-		b.transfers[at].left = ops
-		b.done[at] += ops
-	})
-}
-
 func (b *bank) start(send func(to int, t *transfer) error) error {
-	return b.tellers.each(func(at int) error {
+	return b.each(func(at int) error {
 		t := &b.transfers[at]
 		t.draw()
 		return send(int(t.from), t)
@@ -127,7 +119,7 @@ func (b *bank) check() error {
 	for i := range want {
 		want[i].balance = bankOpening
 	}
-	for i, n := range b.done {
+	for i, n := range b.asked {
 		t := newTransfer(i)
 		for range n {
 			t.draw()

@@ -56,11 +56,9 @@ type barberCustomer struct {
 }
 
 type barber struct {
-	*progress
+	rota      // the customers
 	visits    [barberCustomers]haircut
 	customers [barberCustomers]barberCustomer
-	asked     [barberCustomers]int
-	coming    rota // the customers
 	free      haircut
 
 	// The room's.
@@ -74,7 +72,8 @@ type barber struct {
 }
 
 func newBarber(s *progress) *barber {
-	b := &barber{progress: s, coming: rota{of: barberCustomers}}
+	b := new(barber)
+	b.rota = newRota(s, barberCustomers, func(at, ops int) { b.customers[at].left = ops })
 	for i := range b.visits {
 		b.visits[i] = haircut{from: i, who: i, step: isAtDoor, hair: fill(uint32(i), 2)}
 	}
@@ -85,16 +84,13 @@ func newBarber(s *progress) *barber {
 func (b *barber) size() int { return barberNodes }
 
 func (b *barber) deal(n int) {
-	b.coming.deal(b.progress, n, func(at, ops int) {
-		b.customers[at].left = ops
-		b.asked[at] += ops
-	})
+	b.rota.deal(n)
 	b.parts.Add(1) // the barber's last word to the room
 	b.due = n
 }
 
 func (b *barber) start(send func(to int, h *haircut) error) error {
-	return b.coming.each(func(at int) error {
+	return b.each(func(at int) error {
 		b.visits[at].step = isThere
 		return send(barberRoom, &b.visits[at])
 	})

@@ -43,13 +43,10 @@ type bufferEnd struct {
 
 // buffer is node 0; producer i is node 1+i, consumer i is node 1+bufferEnds+i.
 type buffer struct {
-	*progress
+	rota      // the producers
 	places    [bufferRoom]place
 	producers [bufferEnds]bufferEnd
 	consumers [bufferEnds]bufferEnd
-	asked     [bufferEnds]int
-	making    rota // the producers
-	begins    bool // the buffer has not been told to begin this Do
 
 	// The buffer's.
 	free   []*place // empty
@@ -60,7 +57,8 @@ type buffer struct {
 }
 
 func newBuffer(s *progress) *buffer {
-	b := &buffer{progress: s, making: rota{of: bufferEnds}}
+	b := new(buffer)
+	b.rota = newRota(s, bufferEnds, func(at, ops int) { b.producers[at].left = ops })
 	for i := range b.places {
 		b.free = append(b.free, &b.places[i])
 	}
@@ -73,11 +71,7 @@ func newBuffer(s *progress) *buffer {
 func (b *buffer) size() int { return 1 + 2*bufferEnds }
 
 func (b *buffer) deal(n int) {
-	b.begins = true
-	b.making.deal(b.progress, n, func(at, ops int) {
-		b.producers[at].left = ops
-		b.asked[at] += ops
-	})
+	b.rota.deal(n)
 	b.due = n
 	b.parts.Store(1) // it is over with the last item, of whichever producer
 }
@@ -86,11 +80,10 @@ func (b *buffer) start(send func(to int, p *place) error) error { return send(0,
 
 func (b *buffer) handle(at int, p *place, send carrier[*place]) error {
 	if p == nil {
-		if at != 0 || !b.begins {
-			return errors.New("workloads: the buffer was told twice to begin, or another was")
+		if err := b.told(at); err != nil {
+			return err
 		}
-		b.begins = false
-		_ = b.making.each(func(at int) error {
+		_ = b.each(func(at int) error {
 			b.ready = append(b.ready, at)
 			return nil
 		})

@@ -105,18 +105,17 @@ type lookup struct {
 
 // dict is the server's, node 0; worker i is node i+1.
 type dict struct {
-	*progress
+	rota    // the workers
 	workers [dictWorkers]lookup
-	done    [dictWorkers]int
-	asking  rota // the workers
-	sums    int  // of a hundred requests
+	sums    int // of a hundred requests
 
 	values dictStore // the server's
 	served int64     // the server's
 }
 
 func newDict(s *progress, sums int, values dictStore) *dict {
-	d := &dict{progress: s, asking: rota{of: dictWorkers}, sums: sums, values: values}
+	d := &dict{sums: sums, values: values}
+	d.rota = newRota(s, dictWorkers, func(at, ops int) { d.workers[at].left = ops })
 	for i := range d.workers {
 		d.workers[i].home, d.workers[i].rnd = i, splitMix(i)
 	}
@@ -137,15 +136,8 @@ func (w *lookup) draw(sums int) {
 	w.atWork = true
 }
 
-func (d *dict) deal(n int) {
-	d.asking.deal(d.progress, n, func(at, ops int) {
-		d.workers[at].left = ops
-		d.done[at] += ops
-	})
-}
-
 func (d *dict) start(send func(to int, w *lookup) error) error {
-	return d.asking.each(func(at int) error {
+	return d.each(func(at int) error {
 		w := &d.workers[at]
 		w.draw(d.sums)
 		return send(0, w)
@@ -190,7 +182,7 @@ func (d *dict) check() error {
 		want   [dictKeys + 1]int64 // the last is of no key
 		served int64
 	)
-	for i, n := range d.done {
+	for i, n := range d.asked {
 		w := lookup{rnd: splitMix(i)}
 		for range n {
 			w.draw(d.sums)

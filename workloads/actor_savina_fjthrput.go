@@ -40,20 +40,17 @@ type thrputReceiver struct {
 
 // thrput is the sender's, node 0; receiver i is node i+1.
 type thrput struct {
-	*progress
+	rota      // the bundles
 	bundles   [thrputActors * thrputWindow]bundle
-	asked     [thrputActors * thrputWindow]int
 	receivers [thrputActors]thrputReceiver
-	sending   rota // the bundles
-	begins    bool // the sender has not been told to begin this Do
 
 	// The sender's.
 	sent, back [thrputActors]int // messages to each receiver, and from it
 }
 
 func newThrput(s *progress) *thrput {
-	t := &thrput{progress: s}
-	t.sending.of = len(t.bundles)
+	t := new(thrput)
+	t.rota = newRota(s, len(t.bundles), func(at, ops int) { t.bundles[at].left = ops })
 	for i := range t.bundles {
 		t.bundles[i].home, t.bundles[i].value = i%thrputActors, fill(uint32(i), 2)
 	}
@@ -61,14 +58,6 @@ func newThrput(s *progress) *thrput {
 }
 
 func (t *thrput) size() int { return thrputActors + 1 }
-
-func (t *thrput) deal(n int) {
-	t.begins = true
-	t.sending.deal(t.progress, n, func(at, ops int) {
-		t.bundles[at].left = ops
-		t.asked[at] += ops
-	})
-}
 
 func (t *thrput) start(send func(to int, p *bundle) error) error {
 	return send(0, nil) // or the first messages to a receiver would be of another sender
@@ -84,11 +73,10 @@ func (t *thrput) dispatch(p *bundle, send carrier[*bundle]) {
 func (t *thrput) handle(at int, p *bundle, send carrier[*bundle]) error {
 	switch {
 	case p == nil:
-		if at != 0 || !t.begins {
-			return errors.New("workloads: the sender was told twice to begin, or another was")
+		if err := t.told(at); err != nil {
+			return err
 		}
-		t.begins = false
-		return t.sending.each(func(at int) error {
+		return t.each(func(at int) error {
 			t.dispatch(&t.bundles[at], send)
 			return nil
 		})

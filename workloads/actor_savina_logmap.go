@@ -43,19 +43,16 @@ type logmapOf struct {
 
 // logmap is node 0, the master; series i is node 1+2i, and its computer node 2+2i.
 type logmap struct {
-	*progress
+	rota   // the messages
 	all    [logmapSeries * logmapWindow]term
-	asked  [logmapSeries * logmapWindow]int
 	series [logmapSeries]logmapOf
-	asks   rota // the messages
-	begins bool // the master has not been told to begin this Do
 
 	sent, back [logmapSeries]int // the master's: to and from each series
 }
 
 func newLogmap(s *progress) *logmap {
-	l := &logmap{progress: s}
-	l.asks.of = len(l.all)
+	l := new(logmap)
+	l.rota = newRota(s, len(l.all), func(at, ops int) { l.all[at].left = ops })
 	for i := range l.all {
 		l.all[i].series = i % logmapSeries
 	}
@@ -66,14 +63,6 @@ func newLogmap(s *progress) *logmap {
 }
 
 func (l *logmap) size() int { return 1 + 2*logmapSeries }
-
-func (l *logmap) deal(n int) {
-	l.begins = true
-	l.asks.deal(l.progress, n, func(at, ops int) {
-		l.all[at].left = ops
-		l.asked[at] += ops
-	})
-}
 
 func (l *logmap) start(send func(to int, t *term) error) error { return send(0, nil) }
 
@@ -97,11 +86,10 @@ func (l *logmap) dispatch(t *term, send carrier[*term]) {
 
 func (l *logmap) handle(at int, t *term, send carrier[*term]) error {
 	if t == nil {
-		if at != 0 || !l.begins {
-			return errors.New("workloads: the master was told twice to begin, or another was")
+		if err := l.told(at); err != nil {
+			return err
 		}
-		l.begins = false
-		return l.asks.each(func(at int) error {
+		return l.each(func(at int) error {
 			l.dispatch(&l.all[at], send)
 			return nil
 		})

@@ -39,10 +39,8 @@ type philosopher struct {
 
 // dinner is the arbiter's, node 0; philosopher i is node i+1.
 type dinner struct {
-	*progress
-	all   [philosophers]philosopher
-	asked [philosophers]int
-	meals rota
+	rota // the philosophers
+	all  [philosophers]philosopher
 
 	// The arbiter's.
 	forks   [philosophers]bool // taken: i lies to the left of philosopher i
@@ -51,7 +49,8 @@ type dinner struct {
 }
 
 func newDinner(s *progress) *dinner {
-	d := &dinner{progress: s, meals: rota{of: philosophers}}
+	d := new(dinner)
+	d.rota = newRota(s, philosophers, func(at, ops int) { d.all[at].meals = ops })
 	for i := range d.all {
 		d.all[i].home = i
 	}
@@ -60,15 +59,8 @@ func newDinner(s *progress) *dinner {
 
 func (d *dinner) size() int { return philosophers + 1 }
 
-func (d *dinner) deal(n int) {
-	d.meals.deal(d.progress, n, func(at, ops int) {
-		d.all[at].meals = ops
-		d.asked[at] += ops
-	})
-}
-
 func (d *dinner) start(send func(to int, p *philosopher) error) error {
-	return d.meals.each(func(at int) error {
+	return d.each(func(at int) error {
 		p := &d.all[at]
 		p.state = hungry
 		return send(0, p)

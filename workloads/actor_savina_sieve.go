@@ -48,10 +48,9 @@ type sieveFilter struct {
 
 // sieve is node 0, the generator; filter i is node 1+i.
 type sieve struct {
-	*progress
+	rota    // the generator alone
 	filters [sieveFilters]sieveFilter
 	known   []uint32 // all primes below sieveEnd
-	begins  bool     // the generator has not been told to begin this Do
 
 	// The generator's.
 	chunks [2]struct {
@@ -66,7 +65,8 @@ type sieve struct {
 }
 
 func newSieve(s *progress) *sieve {
-	v := &sieve{progress: s, known: primesBelow(sieveEnd), next: 2}
+	v := &sieve{known: primesBelow(sieveEnd), next: 2}
+	v.rota = newRota(s, 1, func(_, ops int) { v.left = ops })
 	for i := range v.filters {
 		v.filters[i].primes = make([]uint32, 0, sievePrimes)
 	}
@@ -75,20 +75,14 @@ func newSieve(s *progress) *sieve {
 
 func (v *sieve) size() int { return 1 + sieveFilters }
 
-func (v *sieve) deal(n int) {
-	v.begin(n, 1)
-	v.begins, v.left = true, n
-}
-
 func (v *sieve) start(send func(to int, m *sifted) error) error { return send(0, nil) }
 
 func (v *sieve) handle(at int, m *sifted, send carrier[*sifted]) error {
 	switch {
 	case m == nil:
-		if at != 0 || !v.begins {
-			return errors.New("workloads: the generator was told twice to begin, or another was")
+		if err := v.told(at); err != nil {
+			return err
 		}
-		v.begins = false
 		v.generate(send)
 		v.generate(send)
 		return nil
