@@ -84,14 +84,18 @@ func (q *question) respond() *answer {
 	return &q.reply
 }
 
-// asker is the client's side in all ways: it makes requests and looks at the
-// replies.
+// asker is what runs in all ways have in common: the client's side, which makes requests and
+// looks at the replies, and how many the server has served.
 type asker struct {
+	*progress
 	q           question
 	left        int
 	open        bool // a reply is expected
 	asked, told int64
 	sum, want   uint64
+
+	_      [64]byte // the server's line is another one
+	served int64
 }
 
 // request returns the next request.
@@ -116,11 +120,15 @@ func (a *asker) take(r *answer) error {
 }
 
 func (a *asker) deal(n int) {
+	a.begin(n, 1)
 	a.left = n
 	a.asked += int64(n)
 }
 
 func (a *asker) check() error {
+	if err := countCheck(a.asked, a.served); err != nil {
+		return err
+	}
 	if err := countCheck(a.asked, a.told); err != nil {
 		return err
 	}
@@ -134,9 +142,9 @@ func (a *asker) check() error {
 var errTwice = errors.New("workloads: the client was told twice to begin")
 
 // askServer is the actor that answers.
-type askServer struct{ served int64 }
+type askServer struct{ *asker }
 
-func (s *askServer) Receive(ctx *actor.Context, msg any) error {
+func (s askServer) Receive(ctx *actor.Context, msg any) error {
 	q, ok := msg.(*question)
 	if !ok {
 		return errStray()
@@ -149,8 +157,6 @@ func (s *askServer) Receive(ctx *actor.Context, msg any) error {
 type askRun struct {
 	actorsRun
 	asker
-	_         [64]byte // the server's line is another one
-	server    askServer
 	serverRef actor.Ref
 	clientRef actor.Ref // who gets the replies
 }
@@ -177,10 +183,11 @@ func (r *askRun) Receive(ctx *actor.Context, msg any) error {
 
 func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 	r := new(askRun)
-	r.protocol = askProtocol{&r.asker, &r.server.served, func(n int) { r.begin(n, 1) }}
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) error {
-		var err error
-		if r.serverRef, err = s.spawn(ctx, &r.server); err != nil {
+	r.system = new(system)
+	r.asker.progress = &r.system.progress
+	r.protocol = &r.asker
+	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
+		if r.serverRef, err = s.spawn(ctx, askServer{&r.asker}); err != nil {
 			return err
 		}
 		r.clientRef, err = s.spawn(ctx, client(r))
@@ -188,25 +195,6 @@ func newAsk(st Setting, client func(r *askRun) actor.Actor) *askRun {
 		return err
 	})
 	return r
-}
-
-// askProtocol is asks that a server counts.
-type askProtocol struct {
-	*asker
-	served *int64
-	begin  func(n int)
-}
-
-func (p askProtocol) deal(n int) {
-	p.begin(n)
-	p.asker.deal(n)
-}
-
-func (p askProtocol) check() error {
-	if err := countCheck(p.asked, *p.served); err != nil {
-		return err
-	}
-	return p.asker.check()
 }
 
 func askBetweenActors(st Setting) Run {
@@ -243,7 +231,7 @@ func (r *askOutside) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.protocol.deal(n)
+	r.deal(n)
 	synchronous := r.sys.Synchronous()
 	r.timer.Reset(patience)
 	defer r.timer.Stop()
@@ -282,7 +270,7 @@ func (r *askFuture) Receive(ctx *actor.Context, msg any) error {
 	if !ok {
 		return errStray()
 	}
-	r.server.served++
+	r.served++
 	return ctx.Reply(r.to, q.respond())
 }
 
@@ -296,7 +284,7 @@ func (r *askFuture) Do(n int) error {
 	if err := r.err(); err != nil {
 		return err
 	}
-	r.protocol.deal(n)
+	r.deal(n)
 	// What is wrong ends the wait for a reply that does not come.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -343,15 +331,14 @@ func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) er
 type askByHand struct {
 	*handRun
 	asker
-	_      [64]byte // the server's line is another one
-	served int64    // the server's
 }
 
 // newAskByHand makes a client that calls ask for each request and passes on its
 // reply.
 func newAskByHand(ask func(q *question) *answer) *askByHand {
 	r := &askByHand{handRun: newHandRun()}
-	r.protocol = askProtocol{&r.asker, &r.served, func(n int) { r.begin(n, 1) }}
+	r.asker.progress = &r.handRun.progress
+	r.protocol = &r.asker
 	r.worker(func() error {
 		for r.left > 0 {
 			if err := r.take(ask(r.request())); err != nil {

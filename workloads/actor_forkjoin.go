@@ -183,8 +183,8 @@ type forkRun struct {
 }
 
 func forkOnActors(st Setting) Run {
-	r := &forkRun{fork: newFork()}
-	r.system = newSystem(st, func(*system, *actor.Context) error { return nil })
+	r := &forkRun{system: new(system), fork: newFork()}
+	r.raise(st, func(*system, *actor.Context) error { return nil })
 	return &run{r.system, func(n int) error {
 		return r.do(n, func(k int) (finding, error) {
 			r.begin(k, 1)

@@ -80,38 +80,55 @@ type notice struct{ seq int64 }
 // A reminder is a message to oneself.
 type reminder struct{ seq int64 }
 
+// cycles is what runs of both have in common in all ways.
+type cycles struct {
+	*progress
+	meter     Meter
+	sys       *system // nil in references
+	last      int64   // the operation that ends the Do
+	sent      int64   // the last message that was sent; operations count from 1
+	suspended bool    // the actor has asked to be suspended, and not gone on
+	begun     int64   // when it was, in nanoseconds by the Meter's clock
+}
+
+// now returns the time, if there is a clock.
+func (c *cycles) now() int64 {
+	if c.meter == nil {
+		return 0
+	}
+	return c.meter.Now()
+}
+
+// account compares what was handled, and what the system has counted, with what was asked for.
+func (c *cycles) account(handled int64) error {
+	if err := countCheck(c.last, c.sent); err != nil {
+		return err
+	}
+	if err := countCheck(c.last, handled); err != nil || c.sys == nil {
+		return err
+	}
+	if st := c.sys.sys.Stats(); st.Suspends != uint64(c.last) || st.Resumes != uint64(c.last) {
+		return errors.New("workloads: the system counted " + strconv.FormatUint(st.Suspends, 10) + " suspensions and " +
+			strconv.FormatUint(st.Resumes, 10) + " ends of them in " + strconv.FormatInt(c.last, 10) + " operations")
+	}
+	return nil
+}
+
 // suspensions is what runs of suspendForMessage in all ways have in common. It is used by one at a
 // time: the one that sends a message or resumes hands it over.
 type suspensions struct {
-	*progress
-	meter Meter
+	cycles
 
 	messages  [2]numbered
 	notices   [2]notice
 	reminders [2]reminder
 
-	last      int64 // the operation that ends the Do
-	sent      int64 // the last call that was sent; operations count from 1
-	handled   int64 // the last call that was handled
-	suspended bool  // the suspendedActor has asked to be suspended since then
-	noticed   bool  // the resumer has been told of that
-	resumed   int64 // the last operation that a resume was asked for in
+	handled int64 // the last message that was handled
+	noticed bool  // the resumer has been told that the other is suspended
+	resumed int64 // the last operation that a resume was asked for in
+	ended   int64 // when it was, in nanoseconds
 
-	// In nanoseconds, by the Meter's clock.
-	begun int64 // when the suspension was asked for
-	ended int64 // when its end was
-}
-
-func newSuspensions(s *progress, st Setting) *suspensions {
-	return &suspensions{progress: s, meter: st.Meter}
-}
-
-// now returns the time, if there is a clock.
-func now(m Meter) int64 {
-	if m == nil {
-		return 0
-	}
-	return m.Now()
+	sleeper, resumer actor.Ref // of an implementation
 }
 
 func (p *suspensions) deal(n int) {
@@ -131,7 +148,7 @@ func (p *suspensions) suspend() (*notice, error) {
 		return nil, errors.New("workloads: an actor was told to begin that had begun")
 	}
 	p.suspended = true
-	p.begun = now(p.meter)
+	p.begun = p.now()
 	y := &p.notices[p.handled&1]
 	y.seq = p.handled
 	return y, nil
@@ -163,7 +180,7 @@ func (p *suspensions) resume(m *reminder) error {
 	}
 	p.noticed = false
 	p.resumed = p.sent
-	p.ended = now(p.meter)
+	p.ended = p.now()
 	return nil
 }
 
@@ -185,40 +202,19 @@ func (p *suspensions) wakeUp(c *numbered) error {
 	return nil
 }
 
-func (p *suspensions) check() error {
-	if err := countCheck(p.last, p.sent); err != nil {
-		return err
-	}
-	return countCheck(p.last, p.handled)
-}
-
-// suspensionsCheck compares the system's own count with what was asked for.
-func suspensionsCheck(sys *actor.System, asked int64) error {
-	if st := sys.Stats(); st.Suspends != uint64(asked) || st.Resumes != uint64(asked) {
-		return errors.New("workloads: the system counted " + strconv.FormatUint(st.Suspends, 10) + " suspensions and " +
-			strconv.FormatUint(st.Resumes, 10) + " ends of them in " + strconv.FormatInt(asked, 10) + " operations")
-	}
-	return nil
-}
-
-// suspendRun is suspendForMessage run by an implementation.
-type suspendRun struct {
-	*actorsRun
-	suspensions             *suspensions
-	resumer, suspendedActor actor.Ref
-}
+func (p *suspensions) check() error { return p.account(p.handled) }
 
 func suspendOnActors(st Setting) Run {
-	r := &suspendRun{actorsRun: newActorsRun()}
-	r.suspensions = newSuspensions(&r.progress, st)
-	r.protocol = r.suspensions
-	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.suspendedActor, nil) }
+	r := newActorsRun()
+	p := &suspensions{cycles: cycles{progress: &r.progress, meter: st.Meter, sys: r.system}}
+	r.protocol = p
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(p.sleeper, nil) }
 	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
-		if r.suspendedActor, err = s.spawn(ctx, suspendedActor{r}); err != nil {
+		if p.sleeper, err = s.spawn(ctx, suspendedActor{p}); err != nil {
 			return err
 		}
-		r.resumer, err = ctx.Spawn(actor.Props{
-			New: func() actor.Actor { return resumer{r} },
+		p.resumer, err = ctx.Spawn(actor.Props{
+			New: func() actor.Actor { return resumer{p} },
 			// It lets the other have a turn before it handles its own message.
 			Throughput: 1,
 		})
@@ -227,18 +223,10 @@ func suspendOnActors(st Setting) Run {
 	return r
 }
 
-func (r *suspendRun) Check() error {
-	if err := r.actorsRun.Check(); err != nil {
-		return err
-	}
-	return suspensionsCheck(r.sys.System, r.suspensions.last)
-}
-
 // A suspendedActor is the actor that is suspended.
-type suspendedActor struct{ *suspendRun }
+type suspendedActor struct{ *suspensions }
 
-func (a suspendedActor) Receive(ctx *actor.Context, msg any) error {
-	p := a.suspensions
+func (p suspendedActor) Receive(ctx *actor.Context, msg any) error {
 	if msg != nil {
 		c, ok := msg.(*numbered)
 		if !ok {
@@ -257,21 +245,20 @@ func (a suspendedActor) Receive(ctx *actor.Context, msg any) error {
 		return err
 	}
 	ctx.Suspend(actor.Suspension{Reason: "it is to be resumed"})
-	return ctx.Tell(a.resumer, y)
+	return ctx.Tell(p.resumer, y)
 }
 
 // A resumer is the actor that resumes the other.
-type resumer struct{ *suspendRun }
+type resumer struct{ *suspensions }
 
-func (a resumer) Receive(ctx *actor.Context, msg any) error {
-	p := a.suspensions
+func (p resumer) Receive(ctx *actor.Context, msg any) error {
 	switch m := msg.(type) {
 	case *notice:
 		c, err := p.hear(m)
 		if err != nil {
 			return err
 		}
-		if err := ctx.Tell(a.suspendedActor, c); err != nil {
+		if err := ctx.Tell(p.sleeper, c); err != nil {
 			return err
 		}
 		return ctx.Tell(ctx.Self(), p.reminder())
@@ -279,7 +266,7 @@ func (a resumer) Receive(ctx *actor.Context, msg any) error {
 		if err := p.resume(m); err != nil {
 			return err
 		}
-		ctx.Resume(a.suspendedActor)
+		ctx.Resume(p.sleeper)
 		return nil
 	}
 	return errStray()
@@ -288,7 +275,7 @@ func (a resumer) Receive(ctx *actor.Context, msg any) error {
 // suspendOnChannels has a goroutine each. The suspended one waits at a channel of its own.
 func suspendOnChannels(st Setting, room int) Run {
 	r := newHandRun()
-	p := newSuspensions(&r.progress, st)
+	p := &suspensions{cycles: cycles{progress: &r.progress, meter: st.Meter}}
 	r.protocol = p
 	in := make(chan *numbered, 1) // a mailbox: the message waits there
 	notices, resumes := make(chan *notice, room), make(chan struct{}, room)
@@ -327,23 +314,16 @@ func suspendOnChannels(st Setting, room int) Run {
 
 // push is what runs of suspendUntilRoom in all ways have in common.
 type push struct {
-	*progress
-	meter Meter
-	last  int64 // the operation that ends the Do
-
-	// The sender's.
+	cycles                // the sender's
 	messages  [4]numbered // one is being handled, one waits, and one is sent
 	reminders [2]reminder
-	sent      int64
-	suspended bool
-	begun     int64 // when the suspension was asked for, in nanoseconds
+
+	sender, receiver actor.Ref // of an implementation
 
 	_ [64]byte
 
 	handled int64 // the receiver's
 }
-
-func newPush(s *progress, st Setting) *push { return &push{progress: s, meter: st.Meter} }
 
 func (p *push) deal(n int) {
 	p.begin(n, 2) // the sender's end and the receiver's
@@ -358,7 +338,7 @@ func (p *push) next() (*numbered, *reminder) {
 		return nil, nil
 	}
 	p.suspended = true
-	p.begun = now(p.meter)
+	p.begun = p.now()
 	p.sent++
 	c, m := &p.messages[p.sent&3], &p.reminders[p.sent&1]
 	c.seq, m.seq = p.sent, p.sent
@@ -388,52 +368,32 @@ func (p *push) take(c *numbered) error {
 	return nil
 }
 
-func (p *push) check() error {
-	if err := countCheck(p.last, p.sent); err != nil {
-		return err
-	}
-	return countCheck(p.last, p.handled)
-}
-
-// pushRun is suspendUntilRoom run by an implementation.
-type pushRun struct {
-	*actorsRun
-	push             *push
-	sender, receiver actor.Ref
-}
+func (p *push) check() error { return p.account(p.handled) }
 
 func roomOnActors(st Setting) Run {
-	r := &pushRun{actorsRun: newActorsRun()}
-	r.push = newPush(&r.progress, st)
-	r.protocol = r.push
-	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.sender, nil) }
+	r := newActorsRun()
+	p := &push{cycles: cycles{progress: &r.progress, meter: st.Meter, sys: r.system}}
+	r.protocol = p
+	r.begun = func(ctx *actor.Context) error { return ctx.Tell(p.sender, nil) }
 	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
-		r.receiver, err = ctx.Spawn(actor.Props{
-			New: func() actor.Actor { return pushReceiver{r} },
+		p.receiver, err = ctx.Spawn(actor.Props{
+			New: func() actor.Actor { return pushReceiver{p} },
 			// What is sent before there is room comes back, and fails the run.
 			Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropNewest},
 		})
 		if err != nil {
 			return err
 		}
-		r.sender, err = s.spawn(ctx, pushSender{r})
+		p.sender, err = s.spawn(ctx, pushSender{p})
 		return err
 	})
 	return r
 }
 
-func (r *pushRun) Check() error {
-	if err := r.actorsRun.Check(); err != nil {
-		return err
-	}
-	return suspensionsCheck(r.sys.System, r.push.last)
-}
-
 // A pushSender is the actor that sends when there is room.
-type pushSender struct{ *pushRun }
+type pushSender struct{ *push }
 
-func (a pushSender) Receive(ctx *actor.Context, msg any) error {
-	p := a.push
+func (p pushSender) Receive(ctx *actor.Context, msg any) error {
 	if msg != nil {
 		m, ok := msg.(*reminder)
 		if !ok {
@@ -449,28 +409,28 @@ func (a pushSender) Receive(ctx *actor.Context, msg any) error {
 	if c == nil {
 		return nil
 	}
-	ctx.Suspend(actor.Suspension{Reason: "it waits for room", Capacity: a.receiver})
-	if err := ctx.Tell(a.receiver, c); err != nil {
+	ctx.Suspend(actor.Suspension{Reason: "it waits for room", Capacity: p.receiver})
+	if err := ctx.Tell(p.receiver, c); err != nil {
 		return err
 	}
 	return ctx.Tell(ctx.Self(), m)
 }
 
 // A pushReceiver is the actor that is sent to.
-type pushReceiver struct{ *pushRun }
+type pushReceiver struct{ *push }
 
-func (a pushReceiver) Receive(_ *actor.Context, msg any) error {
+func (p pushReceiver) Receive(_ *actor.Context, msg any) error {
 	c, ok := msg.(*numbered)
 	if !ok {
 		return errStray()
 	}
-	return a.push.take(c)
+	return p.take(c)
 }
 
 // roomOnChannels has a goroutine each, and a channel that says that there is room.
 func roomOnChannels(st Setting, room int) Run {
 	r := newHandRun()
-	p := newPush(&r.progress, st)
+	p := &push{cycles: cycles{progress: &r.progress, meter: st.Meter}}
 	r.protocol = p
 	in, taken := make(chan *numbered, room), make(chan struct{}, room)
 	r.worker(func() error {

@@ -159,13 +159,10 @@ func networkOn[M any](f Framework, newNetwork func(s *progress) network[M]) Run 
 // askOn runs ask by a framework.
 func askOn(f Framework) Run {
 	run := onFramework(f)
-	var (
-		a      asker
-		served int64
-	)
-	run.protocol = askProtocol{&a, &served, func(n int) { run.begin(n, 1) }}
+	a := asker{progress: &run.progress}
+	run.protocol = &a
 	server := f.Spawn(take(run, func(t Turn, q *question) error {
-		served++
+		a.served++
 		t.Reply(q.respond())
 		return nil
 	}))

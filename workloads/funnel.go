@@ -475,7 +475,7 @@ type outsideFunnel struct {
 // fromOutside has goroutines send that are no actors. They hear nothing of the receiver:
 // its mailbox makes them wait, or they do not.
 func (k funnelKind) fromOutside(st Setting, work uint32, mailbox actor.MailboxConfig) Run {
-	r := &outsideFunnel{sent: make(chan struct{}, k.senders)}
+	r := &outsideFunnel{system: new(system), sent: make(chan struct{}, k.senders)}
 	var sink actor.Ref
 	r.senders = newFunnelByHand(k, work,
 		func(s *funnelSender) {
@@ -489,8 +489,8 @@ func (k funnelKind) fromOutside(st Setting, work uint32, mailbox actor.MailboxCo
 		},
 		func() {})
 	r.funnel = r.senders.funnel
-	r.system = newSystem(st, func(s *system, ctx *actor.Context) (err error) {
-		r.funnel.progress = &s.progress // not that of the senders' goroutines
+	r.funnel.progress = &r.progress // not that of the senders' goroutines
+	r.raise(st, func(_ *system, ctx *actor.Context) (err error) {
 		sink, err = ctx.Spawn(actor.Props{
 			New:     func() actor.Actor { return silentSink{&r.funnel.sink} },
 			Mailbox: mailbox,

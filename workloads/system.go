@@ -94,15 +94,8 @@ type system struct {
 	seen  uint64 // progress when the timer fired last
 }
 
-// newSystem makes a system whose guardian does what it is told, and has it do
-// setUp, which makes the actors. If that fails, Do will say so.
-func newSystem(st Setting, setUp func(s *system, ctx *actor.Context) error) *system {
-	s := new(system)
-	s.raise(st, setUp)
-	return s
-}
-
-// raise is newSystem for a system that the caller has made.
+// raise starts a system whose guardian does what it is told, and has it do setUp, which
+// makes the actors. If that fails, Do will say so.
 func (s *system) raise(st Setting, setUp func(s *system, ctx *actor.Context) error) {
 	s.init()
 	s.sys = actortest.New(actor.Config{
