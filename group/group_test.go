@@ -30,6 +30,7 @@ func TestResolve(t *testing.T) {
 		{"panic-to-error off", []group.Option{group.WithPanicToError(false)}, with(func(c *group.Config) { c.PanicToError = false })},
 		{"limit", []group.Option{group.WithMaxConcurrency(3)}, with(func(c *group.Config) { c.MaxConcurrency = 3 })},
 		{"limit zero", []group.Option{group.WithMaxConcurrency(3), group.WithMaxConcurrency(0)}, defaults},
+		{"no buffer", []group.Option{group.WithResultBuffer(7), group.WithResultBuffer(0)}, defaults},
 		{"buffer", []group.Option{group.WithResultBuffer(7)}, with(func(c *group.Config) { c.ResultBuffer = 7 })},
 		{
 			"the last one wins",

@@ -49,6 +49,11 @@ func TestLedgerLimit(t *testing.T) {
 		t.Errorf("a closed group is full: %v, and accepts a task with %v", l.Full(), err)
 	}
 
+	one := group.NewLedger[int](t.Context(), group.Config{MaxConcurrency: 1})
+	if accept(t, &one); !one.Full() {
+		t.Error("a group of one is not full with one task in flight")
+	}
+
 	free := group.NewLedger[int](t.Context(), group.Config{})
 	for range 100 {
 		accept(t, &free)
@@ -107,7 +112,7 @@ func TestLedgerSettles(t *testing.T) {
 	open := group.NewLedger[int](t.Context(), group.Config{})
 	accept(t, &open)
 	open.Finish(group.Result[int]{})
-	if open.Settled() {
-		t.Error("an open group has settled")
+	if open.Settled() || !open.Ready() {
+		t.Error("an open group has settled, or has no result")
 	}
 }

@@ -51,11 +51,10 @@ func (p *parent) Done() <-chan struct{} { return p.done }
 
 // Value implements [context.Context].
 func (p *parent) Value(key any) any {
-	switch {
-	case p.key == nil:
+	if p.key == nil {
 		p.key, p.answer = key, p.Context.Value(key)
-		return p.answer
-	case key == p.key:
+	}
+	if key == p.key {
 		return p.answer
 	}
 	return p.Context.Value(key)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/dynolab/dyno/group"
 )
@@ -137,4 +138,37 @@ func TestOutcomeRunsNoForeignCode(t *testing.T) {
 			t.Errorf("the context has ended, and Err is %v", other.Err())
 		}
 	}
+}
+
+// A context that has no end is asked by those who want a value, and by them alone; any
+// number of tasks may do so at once.
+func TestOutcomeOfEndlessContext(t *testing.T) {
+	asked := 0
+	o := group.NewOutcome(foreign{context.Background(), &asked}, group.Config{})
+	before := asked
+	for range 2 {
+		o.Context().Value(t)
+	}
+	if asked != before+2 {
+		t.Errorf("of two questions %d were passed on", asked-before)
+	}
+}
+
+// A group that has settled is forgotten by the context that it was made with, however long
+// that goes on.
+func TestSettledOutcomeIsForgotten(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	settled := func() weak.Pointer[[64]*int] {
+		held := new([64]*int)
+		o := group.NewOutcome(context.WithValue(ctx, t, held), group.Config{})
+		o.Settle()
+		return weak.Make(held)
+	}()
+	for range 10 {
+		if runtime.GC(); settled.Value() == nil {
+			return
+		}
+	}
+	t.Error("a context keeps the groups that were made with it and have settled")
 }

@@ -157,7 +157,6 @@ func (h *Handle) Run() (s Status) {
 		if s = Resolved; failure != nil {
 			s = Failed
 		}
-		h.body = nil // what it holds is needed no longer, and the handle may live long
 		h.finish(failure)
 	}()
 	if err := h.body.run((*scope)(h)); err != nil {
@@ -208,20 +207,15 @@ func (s *scope) Value(key any) any {
 
 // alive returns the context that ends with the task.
 func (h *Handle) alive() context.Context {
-	l := h.life.Load()
-	if l == nil {
+	if h.life.Load() == nil {
 		ctx, end := context.WithCancel(context.Background())
-		l = &life{ctx: ctx, end: end}
-		if !h.life.CompareAndSwap(nil, l) {
-			end()
-			l = h.life.Load()
-		}
+		h.life.CompareAndSwap(nil, &life{ctx: ctx, end: end}) // unless another goroutine was faster
 		// Cancel changes the state and then looks for the context.
 		if h.ex.Status(h) != Pending {
-			l.end()
+			h.life.Load().end()
 		}
 	}
-	return l.ctx
+	return h.life.Load().ctx
 }
 
 // current is the key of the task in its context.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unsafe"
+	"weak"
 )
 
 // straight runs every task when it is waited for, on the goroutine that waits:
@@ -62,6 +64,7 @@ func TestErrors(t *testing.T) {
 		is   error
 	}{
 		{"returned", Go(x, func(context.Context) (int, error) { return 1, errTest }), "task: the task failed: of the test", errTest},
+		{"returned by a call", Call(x, func(context.Context, int) (int, error) { return 1, errTest }, 1), "task: the task failed: of the test", errTest},
 		{"panicked with an error", Go(x, func(context.Context) (int, error) { panic(errTest) }), "task: the task panicked: of the test", errTest},
 		{"panicked", Go(x, func(context.Context) (int, error) { panic("ouch") }), "task: the task panicked: ouch", nil},
 		{"outside", Fork(context.Background(), func(context.Context) (int, error) { return 1, nil }), "task: the task was not started: task: the context is not that of a task", ErrOutside},
@@ -76,18 +79,18 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: the state is %v", c.name, c.f.Status())
 		}
 		if strings.Contains(c.text, "not started") {
-			select {
-			case <-c.f.Done():
-			default:
-				t.Errorf("%s: the channel of Done is not closed", c.name)
+			ex := c.f.Handle().Executor()
+			if h := Start(ex, func(context.Context) error { return nil }); !errors.Is(h.Wait(nil), ErrClosed) || ex.Pending() != 0 || ex.Flush(0) != 0 {
+				t.Errorf("%s: its executor is not a closed one without tasks", c.name)
 			}
+		}
+		if c.f.Cancel() {
+			t.Errorf("%s: it has failed, and was canceled", c.name)
 		}
 		if strings.HasPrefix(c.name, "panicked") && !strings.Contains(string(e.Stack), "TestErrors") {
 			t.Errorf("%s: the stack is %s", c.name, e.Stack)
 		}
-		select {
-		case <-c.f.Done():
-		default:
+		if !closed(c.f.Done()) {
 			t.Errorf("%s: it has failed, and Done is not closed", c.name)
 		}
 		if _, again := c.f.Value(context.Background()); again != err {
@@ -176,8 +179,8 @@ func TestContext(t *testing.T) {
 	default:
 		t.Error("the context of a task that is over has not ended")
 	}
-	if _, err := Canceled(context.Background()); err != ErrOutside {
-		t.Errorf("Canceled outside: %v", err)
+	if c, err := Canceled(context.Background()); c || err != ErrOutside {
+		t.Errorf("Canceled outside: %v, %v", c, err)
 	}
 	if err := Yield(context.Background()); err != ErrOutside {
 		t.Errorf("Yield outside: %v", err)
@@ -192,6 +195,9 @@ func TestCycleError(t *testing.T) {
 }
 
 func TestStatusSaysItsName(t *testing.T) {
+	if FlushLimit != 1024 {
+		t.Errorf("FlushLimit is %d, and documented to be 1,024", FlushLimit)
+	}
 	for s, want := range map[Status]string{Pending: "pending", Resolved: "resolved", Failed: "failed", Cancelled: "canceled", Cancelled + 1: "invalid"} {
 		if got := s.String(); got != want {
 			t.Errorf("Status(%d) is %q, want %q", s, got, want)
@@ -204,5 +210,146 @@ func TestStatusSaysItsName(t *testing.T) {
 func TestAFutureIsSmall(t *testing.T) {
 	if n := unsafe.Sizeof(call[int, int]{}); n > 8+13*unsafe.Sizeof(uintptr(0)) {
 		t.Errorf("a future takes %d bytes", n)
+	}
+}
+
+func TestNilFunctions(t *testing.T) {
+	ctx, x := context.Background(), new(straight)
+	for name, start := range map[string]func(){
+		"Start":    func() { Start(x, nil) },
+		"Go":       func() { Go[int](x, nil) },
+		"Call":     func() { Call[int, int](x, nil, 1) },
+		"Fork":     func() { Fork[int](ctx, nil) },
+		"ForkCall": func() { ForkCall[int, int](ctx, nil, 1) },
+	} {
+		func() {
+			defer func() {
+				if got, want := recover(), "task: "+name+": nil function"; got != want {
+					t.Errorf("%s panicked with %v, want %q", name, got, want)
+				}
+			}()
+			start()
+		}()
+	}
+}
+
+// A task's context has ended, for Err and Done alike, when the task has been canceled or is
+// over, whether it was asked for before that or is asked afterwards; why it failed is kept.
+func TestContextEnds(t *testing.T) {
+	x := new(straight)
+	for _, asked := range []bool{false, true} {
+		for _, canceled := range []bool{false, true} {
+			var ctx context.Context
+			ended := func(when string) {
+				t.Helper()
+				if err := ctx.Err(); err != context.Canceled {
+					t.Errorf("%s, asked before %v: Err is %v", when, asked, err)
+				}
+				if !closed(ctx.Done()) {
+					t.Errorf("%s, asked before %v: Done is not closed", when, asked)
+				}
+			}
+			h := Start(x, func(c context.Context) error {
+				ctx = c
+				if _, ok := ctx.Deadline(); ok || ctx.Err() != nil {
+					t.Errorf("the context of a task that runs has a deadline: %v, and the error %v", ok, ctx.Err())
+				}
+				if asked {
+					ctx.Done()
+				}
+				if canceled {
+					Current(ctx).Cancel()
+					ended("canceled")
+				}
+				return errTest
+			})
+			if s := h.Run(); s != Failed { // and before the executor makes it that
+				t.Errorf("Run returned %v", s)
+			}
+			ended("over")
+			h.Room().Word.Store(uint32(Failed))
+			ended("failed")
+			if err := h.Wait(nil); !errors.Is(err, errTest) {
+				t.Errorf("Wait: %v", err)
+			}
+		}
+	}
+}
+
+// All who ask for a task's context get the one that ends with it.
+func TestContextIsOne(t *testing.T) {
+	const askers = 4
+	for range 500 {
+		h := Start(new(straight), func(context.Context) error { return nil })
+		var ready atomic.Int32
+		got := make(chan (<-chan struct{}), askers)
+		for range askers {
+			go func() {
+				for ready.Add(1); ready.Load() < askers; {
+					runtime.Gosched()
+				}
+				got <- (*scope)(h).Done()
+			}()
+		}
+		first := <-got
+		for range askers - 1 {
+			if <-got != first {
+				t.Fatal("two who ask for a task's context get different ones")
+			}
+		}
+		if h.Run(); !closed(first) {
+			t.Fatal("the task is over, and its context has not ended")
+		}
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// A task that is over keeps neither its function nor its argument, however long its future lives.
+func TestOverTaskKeepsNothing(t *testing.T) {
+	type large [64]*int
+	x := new(straight)
+	for name, start := range map[string]func(arg *large) *Handle{
+		"Start": func(arg *large) *Handle {
+			return Start(x, func(context.Context) error { runtime.KeepAlive(arg); return nil })
+		},
+		"Go": func(arg *large) *Handle {
+			return Go(x, func(context.Context) (int, error) { runtime.KeepAlive(arg); return 1, nil }).Handle()
+		},
+		"Call": func(arg *large) *Handle {
+			return Call(x, func(context.Context, *large) (int, error) { return 1, nil }, arg).Handle()
+		},
+		"the function of Call": func(arg *large) *Handle {
+			return Call(x, func(context.Context, int) (int, error) { runtime.KeepAlive(arg); return 1, nil }, 1).Handle()
+		},
+	} {
+		var h *Handle
+		held := func() weak.Pointer[large] {
+			arg := new(large)
+			h = start(arg)
+			return weak.Make(arg)
+		}()
+		runtime.GC()
+		if held.Value() == nil {
+			t.Errorf("%s: a task that is to run has lost what it needs", name)
+		}
+		if err := h.Wait(nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for n := 0; held.Value() != nil; n++ {
+			if n == 10 {
+				t.Errorf("%s: what the task held is kept when it is over", name)
+				break
+			}
+			runtime.GC()
+		}
+		runtime.KeepAlive(h)
 	}
 }

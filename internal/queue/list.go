@@ -30,9 +30,7 @@ func (l *List[T]) Newest() *Node[T] { return l.oldest.prev }
 // Push adds n behind all others.
 func (l *List[T]) Push(n *Node[T]) {
 	if l.oldest == nil {
-		n.prev, n.next = n, n
-		l.oldest = n
-		return
+		l.oldest, n.prev = n, n
 	}
 	n.prev, n.next = l.oldest.prev, l.oldest
 	n.prev.next, n.next.prev = n, n

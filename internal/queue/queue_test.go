@@ -13,10 +13,16 @@ func TestRing(t *testing.T) {
 		q    Ring[int]
 		want []int
 	)
-	for n := range 20_000 {
+	for n := 1; n < 20_000; n++ {
 		switch k := rng.IntN(8); {
 		case k < 4 && len(want) < 40:
-			q.Push(n)
+			room := q.Len() < q.Cap()
+			if q.TryPush(n) != room {
+				t.Fatalf("TryPush: %v, and there are %d elements and room for %d", !room, q.Len(), q.Cap())
+			}
+			if !room {
+				q.Push(n)
+			}
 			want = append(want, n)
 		case k < 5 && len(want) > 0:
 			if got := q.Pop(); got != want[0] {
@@ -38,24 +44,31 @@ func TestRing(t *testing.T) {
 		if q.Len() != len(want) {
 			t.Fatalf("Len: %d, want %d", q.Len(), len(want))
 		}
-	}
-	left := 0
-	for _, e := range q.buf {
-		if e != 0 {
-			left++
+		left := 0
+		for _, e := range q.buf {
+			if e != 0 {
+				left++
+			}
 		}
-	}
-	if left > q.Len() {
-		t.Errorf("%d elements are kept alive, of which %d are in the ring", left, q.Len())
+		if left != q.Len() {
+			t.Fatalf("%d elements are kept alive, of which %d are in the ring", left, q.Len())
+		}
 	}
 }
 
 // Reserve makes room once, and Replace exchanges the memory of an empty ring.
 func TestRingMemory(t *testing.T) {
 	var q Ring[int]
-	q.Reserve(5)
-	if q.Cap() != 8 {
-		t.Errorf("after Reserve(5) there is room for %d, want 8", q.Cap())
+	for n, want := range map[int]int{1: 8, 5: 8, 8: 8, 9: 16} {
+		var r Ring[int]
+		if r.Reserve(n); r.Cap() != want {
+			t.Errorf("after Reserve(%d) there is room for %d, want %d", n, r.Cap(), want)
+		}
+	}
+	q.Reserve(8)
+	before := &q.buf[0]
+	if q.Reserve(8); &q.buf[0] != before {
+		t.Error("a second Reserve makes memory for what there is memory for")
 	}
 	old := q.Replace([]int{1, 2, 0, 0}, 2)
 	if len(old) != 8 || q.Len() != 2 || q.Cap() != 4 || q.Pop() != 1 || q.Pop() != 2 {
@@ -82,8 +95,8 @@ func TestList(t *testing.T) {
 				want = append(want, n)
 			}
 		case k < 5 && len(want) > 0:
-			if got := l.Pop(); got != want[0] {
-				t.Fatalf("Pop: %d, want %d", got.Value, want[0].Value)
+			if got := l.Pop(); got != want[0] || got.prev != nil || got.next != nil {
+				t.Fatalf("Pop: %d, want %d, which keeps no other one alive", got.Value, want[0].Value)
 			}
 			want = want[1:]
 		case len(want) > 0:
