@@ -130,10 +130,8 @@ func (q *Queue) Priority(msg any) int {
 // true a message had to go for it: dropped, which may be msg itself, and belongs
 // into Cell.Undelivered with ErrDropped when no lock is held any more.
 func (q *Queue) Push(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
-	if x := q.limit; x != nil {
+	if x := q.limit; x != nil && q.later != shut {
 		switch {
-		case q.later == shut:
-			return actor.Closed, nil, false
 		case x.capacity > 0 && q.Len() >= x.capacity:
 			return q.overflow(msg, prio)
 		case x.priority != nil:

@@ -216,6 +216,10 @@ func TestWaitWithoutChannel(t *testing.T) {
 	if s.Waiting() || s.Err() != nil || q.Len() != 1 {
 		t.Fatal("it has not been let in")
 	}
+	late := q.Wait(3, 0, nil)
+	if q.Close(); late.Waiting() || late.Err() != actor.ErrStopped {
+		t.Errorf("when the queue is closed it waits: %v, and has the error %v", late.Waiting(), late.Err())
+	}
 }
 
 // Once a mailbox has been as full as it gets nothing is allocated per message,
@@ -270,8 +274,12 @@ func TestFloodsShareMemory(t *testing.T) {
 			flood()
 		}
 		runtime.ReadMemStats(&after)
+		most := 6.0 // a new segment for each flood would be 8
+		if cfg.Priority != nil {
+			most = 40
+		}
 		// Under the race detector a sync.Pool forgets one of four.
-		if each := float64(after.TotalAlloc-before.TotalAlloc) / (floods * n); each > 40 {
+		if each := float64(after.TotalAlloc-before.TotalAlloc) / (floods * n); each > most {
 			t.Errorf("%s: %.1f bytes a message", name(cfg), each)
 		}
 	}
