@@ -72,7 +72,8 @@ func (n *savinaNetwork[M]) nodes(f func(a actor.Actor, self *actor.Ref)) {
 	}
 }
 
-// A savinaNode is an actor.
+// A savinaNode is an actor. Those of big, chameneos and hot are written out: by these a message
+// takes 3 to 6 ns more, 3 to 7 %, and an actor of hot 170 bytes.
 type savinaNode[M any] struct {
 	network *savinaNetwork[M]
 	at      int

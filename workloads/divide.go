@@ -16,6 +16,9 @@ type divisible[S any] interface {
 	do()
 }
 
+// The tasks of shares are written with each workload: the value of a generic function allocates,
+// for each fork.
+
 // The ways to do a share by hand. All do one of two parts in the same goroutine,
 // so that there are as many as tasks. They return how many tasks' work they did.
 
