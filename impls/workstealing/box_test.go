@@ -2,6 +2,7 @@ package workstealing
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,5 +131,51 @@ func TestSendersWaitInLine(t *testing.T) {
 	}
 	if !b.d.crowd.TryLock() {
 		t.Error("the line is taken and no one waits")
+	}
+}
+
+// A chain begins with a small chunk and goes on with larger ones. What is taken with few messages
+// leaves no large one to begin with, and nothing that was taken is held.
+func TestChunksOfAChain(t *testing.T) {
+	var q messages
+	for _, round := range []struct {
+		n    int
+		want []int
+	}{
+		{8 + 64 + 512 + 1, []int{8, 64, 512, 512}},
+		{65, []int{512}}, // a flood may come again
+		{64, []int{512}}, // it did not
+		{65, []int{64, 512}},
+		{1, []int{512}},
+		{1, []int{64}},
+	} {
+		for i := range round.n {
+			q.push(i)
+		}
+		var sizes []int
+		for s := q.head; s != nil; s = s.next {
+			sizes = append(sizes, len(s.msgs))
+		}
+		if !slices.Equal(sizes, round.want) {
+			t.Errorf("%d messages are in chunks of %v, want %v", round.n, sizes, round.want)
+		}
+		var out taken
+		out.begin(q.take(nil))
+		for i := range round.n {
+			if int(out.len()) != round.n-i {
+				t.Fatalf("%d messages are left, want %d", out.len(), round.n-i)
+			}
+			if got := out.next(); got != any(i) {
+				t.Fatalf("message %v came as number %d", got, i)
+			}
+		}
+		if s := out.used(); s != nil && len(s.msgs) >= large {
+			t.Error("a large chunk is used for the next chain")
+		}
+	}
+	s := newChunk(large)
+	s.next = s
+	if s.free(); s.next != nil {
+		t.Error("a chunk that is given back holds on to another one")
 	}
 }

@@ -194,8 +194,11 @@ func TestWorkerIsWokenWhenItPays(t *testing.T) {
 		if got := woken(); got != c.woken {
 			t.Errorf("%s: woken is %v, want %v", c.name, got, c.woken)
 		}
-		if w.pool.visible(nil) != (c.woken || c.cfg.MaxWorkers > 0) {
-			t.Errorf("%s: visible is %v", c.name, w.pool.visible(nil))
+		if w.queue.forks != 0 {
+			t.Errorf("%s: an actor is taken for a fork", c.name)
+		}
+		if w.pool.visible() != (c.woken || c.cfg.MaxWorkers > 0) {
+			t.Errorf("%s: visible is %v", c.name, w.pool.visible())
 		}
 	}
 }
@@ -212,11 +215,23 @@ func TestWatchdogFindsWhoWaits(t *testing.T) {
 	if woken() {
 		t.Fatal("a worker was woken at the first look")
 	}
-	w.answer()
-	w.cost.Store(1)
-	w.pool.watch()
-	if !woken() {
+	w.queue.pop()
+	w.add(job{r: new(box)}, 0)
+	look := func(cost uint32) {
+		w.answer()
+		w.cost.Store(cost)
+		w.pool.watch()
+	}
+	if look(1); woken() {
+		t.Fatal("a worker was woken although another actor was first in the queue at the last look")
+	}
+	if look(1); !woken() {
 		t.Fatal("no worker was woken although the same actor was first in the queue since the last look")
+	}
+	w.pool.search.Store(0)
+	w.queue.pop()
+	if look(worthwhile); !woken() {
+		t.Fatal("no worker was woken for what turned out to be worth one")
 	}
 }
 
@@ -242,13 +257,14 @@ func TestWatchdogFindsWhoIsStuck(t *testing.T) {
 		if got := woken(); got != c.woken || w.stuck.Load() == c.answers {
 			t.Errorf("%+v: woken is %v, stuck %v", c, got, w.stuck.Load())
 		}
+		w.show() // it may be
 		j := w.pool.unpark().grab()
 		if j.none() == c.woken || c.woken && j.r != runnable(b) {
 			t.Errorf("%+v: another worker finds %v", c, j.r)
 		}
-		w.answer()
-		if w.stuck.Load() || w.pool.stuck.Load() != 0 {
-			t.Errorf("%+v: it is stuck after it has answered", c)
+		w.take()
+		if w.asked.Load() || w.stuck.Load() || w.pool.stuck.Load() != 0 {
+			t.Errorf("%+v: it is stuck after its job", c)
 		}
 	}
 }
@@ -268,12 +284,19 @@ func TestNextIsOfferedWhenItPays(t *testing.T) {
 		{0, 1, true},
 	} {
 		w, woken := busy(t, Config{})
+		w.pool.armed.Store(false)
 		w.cost.Store(c.cost)
 		b := new(box)
 		w.next.Store(b)
 		w.offer(b, c.n)
 		if got := w.next.Load() == nil && w.queue.len() == 1; got != c.offered || c.offered != woken() {
 			t.Errorf("cost %d, message %d: offered is %v, a worker woken %v, want %v", c.cost, c.n, got, woken(), c.offered)
+		}
+		if w.queue.forks != 0 {
+			t.Error("an actor that is offered is taken for a fork")
+		}
+		if w.pool.armed.Load() != c.offered {
+			t.Errorf("cost %d, message %d: who searches has looked before, and the watchdog is armed: %v", c.cost, c.n, !c.offered)
 		}
 	}
 }
@@ -289,6 +312,21 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 		w.answer()
 		if got := w.cost.Load(); got != 1000 {
 			t.Errorf("1000 turns in a millisecond: a turn takes %d ns, want 1000", got)
+		}
+		w.tally.Turns += 10 // of no length that one could measure
+		if w.answer(); w.cost.Load() != 1000 {
+			t.Errorf("10 turns in no time: a turn takes %d ns, want 1000 as before", w.cost.Load())
+		}
+		w.tally.Turns += 2
+		time.Sleep(20 * time.Microsecond)
+		if w.answer(); w.cost.Load() != 10_000 {
+			t.Errorf("2 turns in 20 µs: a turn takes %d ns, want 10,000", w.cost.Load())
+		}
+		new(Dispatcher).enter(w)
+		w.tally.Turns += 2
+		time.Sleep(10 * time.Microsecond)
+		if w.answer(); w.cost.Load() != 5000 {
+			t.Errorf("2 turns in 10 µs, of another dispatcher's actors: a turn takes %d ns, want 5000", w.cost.Load())
 		}
 		w.tally.Turns++
 		time.Sleep(time.Second)
@@ -313,6 +351,9 @@ func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
 		p.waiting.Store(waiting)
 		before := round(p.search.Load())
 		p.await()
+		if loops, joins := p.loops.Load(), p.joins.Load(); loops != 0 || joins != 0 {
+			t.Errorf("a new round begins with %d and %d that have begun a job in it", loops, joins)
+		}
 		return round(p.search.Load()) - before
 	}
 	var over atomic.Bool
@@ -336,6 +377,11 @@ func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
 	if got := looks(1, 1); got != 1 {
 		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got)
 	}
+	p.inject.pop()
+	p.loops.Store(1)
+	if got := looks(5, 0); got != 1 {
+		t.Errorf("it looked %d times, want once: the work is gone", got)
+	}
 }
 
 // A worker that was promised and is not to be had leaves the watchdog behind:
@@ -355,6 +401,9 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 		}
 		if n, r := searching(p.search.Load()), p.running.Load(); n != 0 || r != 0 {
 			t.Errorf("%d workers are believed to search in %d goroutines, and none does", n, r)
+		}
+		if round(p.search.Load()) == 0 {
+			t.Error("it did not look whether it is needed")
 		}
 		p.timer.Stop()
 	})
@@ -391,6 +440,24 @@ func TestQueueHasItsShareBesideNext(t *testing.T) {
 		}
 	}
 	// What bottom takes does not count against what is next, nor the reverse.
+	for w.queue.len() == 0 {
+		w.queue.push(job{r: queued}, 0)
+	}
+	w.jobs, w.nexts = bottom, inARow-1
+	for _, want := range []*box{next, queued} {
+		w.next.Store(next)
+		if j := w.take(); j.r != want {
+			t.Errorf("%v came, want what is next the %dth time in a row and then what is queued", j.r, inARow)
+		}
+	}
+	if w.nexts != 0 {
+		t.Errorf("what is next is believed to have come %d times since", w.nexts)
+	}
+	w.jobs, w.nexts = bottom, inARow
+	w.next.Store(next)
+	if j := w.take(); j.r != next {
+		t.Errorf("it is the queue's time, which is empty, and %v came and not what is next", j.r)
+	}
 	if want := all/(inARow+1) + all/61; fromQueue < want-2 || fromQueue > want+2 {
 		t.Errorf("%d of %d jobs came from the queue, want %d", fromQueue, all, want)
 	}
@@ -448,6 +515,10 @@ func TestWorkerLeavesAStoppedDispatcher(t *testing.T) {
 	w := newWorker(workerless(t), 1)
 	d := NewDispatcherOn(w.pool)
 	d.enter(w)
+	w.tally.Messages = 7
+	if w.Dispatcher() != d {
+		t.Error("a worker that runs actors of a dispatcher does not say so")
+	}
 	for _, stopped := range []bool{false, true} {
 		d.stopped.Store(stopped)
 		for range poll {
@@ -456,6 +527,10 @@ func TestWorkerLeavesAStoppedDispatcher(t *testing.T) {
 		if left := w.d == nil; left != stopped {
 			t.Errorf("after %d jobs the worker has left is %v, want %v", poll, left, stopped)
 		}
+	}
+	var s actor.Stats
+	if d.AddStats(&s); s.Messages != 7 {
+		t.Errorf("%d messages are counted, and the worker has left after 7", s.Messages)
 	}
 }
 
@@ -479,18 +554,179 @@ func TestWaitIsUndone(t *testing.T) {
 	if w.stuck.Store(true); !w.pays() {
 		t.Error("what waits for a worker that is blocked is not worth another one")
 	}
-	g := (&Dispatcher{pool: p}).NewGuest(lender{}).(*guest)
+	w.queue.pop()
+	if w.next.Store(new(box)); !w.pays() {
+		t.Error("what is next at a worker that is blocked is not worth another one")
+	}
+	var l lender
+	g := (&Dispatcher{pool: p}).NewGuest(&l).(*guest)
 	g.block()
 	g.unblock()
-	if n := p.waiting.Load(); n != 0 {
-		t.Errorf("%d workers wait, and it was a guest that has waited", n)
+	if n := p.waiting.Load(); n != 0 || l != 1 {
+		t.Errorf("%d workers wait, and it was a guest that has waited, which its lender was told %d times", n, l)
 	}
 }
 
-// lender is the [actor.Lender] of a guest that may wait.
-type lender struct{}
+// lender is the [actor.Lender] of a guest that may wait: how often it has.
+type lender int
 
-func (lender) TurnWaits() {}
+func (l *lender) TurnWaits() { *l++ }
+
+// A worker that is about to wait has another one woken for what waits.
+func TestWaitingWorkerHasOthersWoken(t *testing.T) {
+	for name, before := range map[string]func(w *worker){
+		"nothing":        func(*worker) {},
+		"for it":         func(w *worker) { w.next.Store(new(box)) },
+		"in its queue":   func(w *worker) { w.queue.push(job{r: new(box)}, 0) },
+		"for any worker": func(w *worker) { w.pool.inject.push(job{r: new(box)}) },
+	} {
+		w, woken := busy(t, Config{})
+		before(w)
+		if w.block(); woken() != (name != "nothing") {
+			t.Errorf("what waits: %s; a worker is woken: %v", name, woken())
+		}
+	}
+}
+
+// A worker that takes two jobs from outside has another one woken for the second: the first
+// may block.
+func TestSecondOfTwoJobsIsNotLeftBehind(t *testing.T) {
+	for _, active := range []int32{1, crowd + 1} { // it takes both, or one
+		for _, r := range []runnable{new(box), new(future)} {
+			w, woken := busy(t, Config{})
+			w.cost.Store(1)
+			w.pool.active.Store(active)
+			for range 2 {
+				w.pool.inject.push(job{r: r})
+			}
+			if w.other().none() || !woken() {
+				t.Errorf("with %d workers: a job is left behind, and no worker searches", active)
+			}
+			if _, actor := r.(*box); active == 1 && w.pays() == actor {
+				t.Errorf("a %T in the queue is worth another worker: %v", r, !actor)
+			}
+		}
+	}
+}
+
+// A worker with jobs takes one of another's now and then, if a new worker waits to be needed: the
+// other one may be blocked.
+func TestPollRobsForAWorkerThatWaits(t *testing.T) {
+	for waiting := range uint32(2) {
+		w, _ := busy(t, Config{})
+		victim := w.pool.unpark()
+		w.add(job{r: new(box)}, 0)
+		victim.add(job{r: new(box)}, 0)
+		w.jobs = poll - 1
+		w.pool.search.Store(waiting)
+		if w.take(); victim.queue.len() != 1-int(waiting) {
+			t.Errorf("with %d new workers that wait, %d jobs are left to another worker", waiting, victim.queue.len())
+		}
+	}
+}
+
+// The watchdog finds one actor in one queue that waits, whatever others have.
+func TestWatchdogFindsOneThatWaits(t *testing.T) {
+	for late := range 2 {
+		a, woken := busy(t, Config{})
+		ws := []*worker{a, a.pool.unpark()}
+		for i, w := range ws {
+			w.cost.Store(1)
+			w.add(job{r: new(box)}, 0)
+			if i != late {
+				w.head = ^uint16(0) // as if another one had been first at the last look
+			}
+		}
+		if a.pool.watch(); !woken() {
+			t.Errorf("an actor waits in queue %d since the last look, and no worker was woken", late)
+		}
+	}
+}
+
+// Half of a full queue goes to all, the oldest first.
+func TestHalfOfAFullQueueIsShared(t *testing.T) {
+	w, _ := busy(t, Config{QueueCapacity: 6})
+	for i := range 7 {
+		w.add(job{r: new(box), arg: i}, 0)
+	}
+	for want := range 3 {
+		if j := w.pool.inject.pop(); j.arg != any(want) {
+			t.Errorf("job %v is for all, want %d", j.arg, want)
+		}
+	}
+	if n := w.queue.len(); n != 4 || !w.pool.inject.empty() {
+		t.Errorf("%d jobs are left in the queue, want 4, and no more for all", n)
+	}
+}
+
+// A dispatcher serves one system.
+func TestDispatcherStartsOnce(t *testing.T) {
+	d := NewDispatcher()
+	d.AddStats(new(actor.Stats)) // it may be asked before
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.pool.unpark()
+	var s actor.Stats
+	if d.AddStats(&s); s.Workers != 1 {
+		t.Errorf("%d workers, want 1", s.Workers)
+	}
+	if d.Start() == nil {
+		t.Error("a dispatcher was started twice")
+	}
+}
+
+// What a guest has counted stays counted when it leaves, and what it made ready goes to others:
+// all but the first, which waits for Run, at once.
+func TestGuestsAreCountedAndLeave(t *testing.T) {
+	p := workerless(t)
+	d := NewDispatcherOn(p)
+	first, second := d.NewGuest(nil).(*guest), d.NewGuest(nil).(*guest)
+	for i, g := range []*guest{first, second} {
+		g.count.Turns, g.count.Messages = uint64(i+1), uint64(10*i+10)
+		g.count.Publish()
+	}
+	kept, shared := new(box), new(box)
+	d.schedule(kept, first)
+	d.schedule(shared, first)
+	if first.ready != kept || p.inject.pop().r != shared || !p.inject.empty() {
+		t.Error("what a guest has made ready first is not its own, or the second not for all")
+	}
+	for left := range 2 {
+		var s actor.Stats
+		if d.AddStats(&s); s.Turns != 3 || s.Messages != 30 {
+			t.Errorf("with %d guests gone: %d turns, %d messages, want 3 and 30", left, s.Turns, s.Messages)
+		}
+		if left == 0 {
+			first.Leave()
+		}
+	}
+	if first.ready != nil || p.inject.pop().r != kept || len(d.guests.Load().all) != 1 {
+		t.Error("a guest that has left holds on to an actor, or is still among them")
+	}
+}
+
+// An actor that is made ready waits where its pool's workers find it: with the worker that it was
+// told on, if that is one of them, and then the watchdog looks after it; work that is
+// conserved is shown.
+func TestWhereAnActorWaits(t *testing.T) {
+	w, _ := busy(t, Config{})
+	b, p := new(box), w.pool
+	p.armed.Store(false)
+	if NewDispatcherOn(p).schedule(b, w); w.next.Load() != b || !p.armed.Load() {
+		t.Error("the actor is not next where it was told, or the watchdog not armed")
+	}
+	elsewhere := workerless(t)
+	other := new(box)
+	if NewDispatcherOn(elsewhere).schedule(other, w); w.next.Load() != b || elsewhere.inject.pop().r != other {
+		t.Error("an actor of another pool does not wait there")
+	}
+	w, woken := busy(t, Config{Strategy: WorkConserving})
+	NewDispatcherOn(w.pool).schedule(b, w)
+	if w.row.shown.Load() != w.bit || !woken() {
+		t.Error("work is to be conserved, and an actor is not shown")
+	}
+}
 
 // What an actor sent to first waits with the worker as what it sent to last does,
 // should the handler block now: the watchdog looks after it, also if it had ended.

@@ -1,6 +1,10 @@
 package workstealing
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/internal/invariants"
+)
 
 // blockSize is the number of jobs of a block: 128 in 5 KiB, and with TinyGo 8 in 168 bytes.
 const blockSize = 8 << (4 * apart)
@@ -104,6 +108,7 @@ func (q *inject) push(t job) {
 			n := q.newSegment()
 			n.claimed.Store(1)
 			n.fill(0, t)
+			invariants.Window() // another producer may come first
 			if s.next.CompareAndSwap(nil, n) {
 				q.tail.CompareAndSwap(s, n) // losing means another producer helped
 				return

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 func TestInjectIsFIFOAndLosesNothing(t *testing.T) {
@@ -84,6 +86,35 @@ func TestTakeShares(t *testing.T) {
 	for _, want := range []uint32{4, 3, 2, 1, 1, 1, 0} {
 		if _, lo, hi := q.take(3, batch); hi-lo != want {
 			t.Errorf("took %d, want %d", hi-lo, want)
+		}
+	}
+}
+
+// A producer that makes the next segment, and finds that another one has been faster, queues its
+// job behind that one's, and its block is free for the segment after, without the job.
+func TestInjectSegmentThatCameTooLate(t *testing.T) {
+	needsWindows(t)
+	var q inject
+	q.init()
+	for i := range blockSize {
+		q.push(job{arg: i})
+	}
+	came := false
+	end := invariants.Within(func() {
+		if !came {
+			came = true
+			q.push(job{arg: blockSize})
+		}
+	})
+	q.push(job{arg: blockSize + 1})
+	end()
+	if b := q.spare.Load(); !came || b == nil || b.slots[0].job != (job{}) {
+		t.Errorf("the block that was made in vain is not free: %v", b)
+	}
+	for i := range 3 * blockSize { // also in the block that is used again
+		q.push(job{arg: blockSize + 2 + i})
+		if j := q.pop(); j.arg != any(i) {
+			t.Fatalf("job %v came as number %d", j.arg, i)
 		}
 	}
 }

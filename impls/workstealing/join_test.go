@@ -80,6 +80,11 @@ func joinAndCancel(t *testing.T, waiters, first, second int) {
 			t.Errorf("task %d got %d, want 7", i, v)
 		}
 	}
+	x.pool.each(func(w *worker) {
+		if w.wait.over = nil; w.wait != (wait{}) {
+			t.Errorf("a wait that is over holds on to %+v", w.wait)
+		}
+	})
 	if x.Pending()+other.Pending() != 0 {
 		t.Errorf("%d and %d tasks are pending", x.Pending(), other.Pending())
 	}

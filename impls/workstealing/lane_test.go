@@ -214,6 +214,25 @@ func TestLanesEnd(t *testing.T) {
 	if b.Send(11, w) != actor.Closed {
 		t.Error("a closed mailbox has accepted a message")
 	}
+	b.word.Store(phaseScheduled)
+	others := []*worker{w, newWorker(b.d.pool, 2)}
+	others[1].id, others[1].patient = 1, 1
+	for _, w := range others { // the second one ends the first one's lane
+		w.takeLane(b, 1)
+	}
+	if w.leaveLane(); b.word.Load()/laneOwner != 2 {
+		t.Error("who has lost its lane has ended another one's")
+	}
+	if others[1].leaveLane(); b.word.Load() >= laneOwner || b.Len() != 2 {
+		t.Errorf("there is a lane, which its owner has left, or %d messages wait, want 2", b.Len())
+	}
+	other := &box{d: b.d}
+	other.word.Store(phaseScheduled)
+	w.patient = 4
+	w.takeLane(other, 1)
+	if w.takeLane(b, 1); other.word.Load() >= laneOwner || w.patient != 16 {
+		t.Errorf("a worker has two lanes, or takes the next after %d messages, want 16", w.patient)
+	}
 	b.d.pool.park(w)
 	if w.lane != (lane{}) || w.stream != nil {
 		t.Error("a parked worker holds on to an actor")

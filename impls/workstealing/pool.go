@@ -311,7 +311,7 @@ func (p *Pool) await() {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(oneRound)
 		need := demand(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
-		if need == needed || !p.visible(nil) {
+		if need == needed || !p.visible() {
 			return
 		}
 		if need == unneeded {
@@ -377,16 +377,15 @@ func (p *Pool) close(done func()) {
 	}
 }
 
-// visible reports whether there is a job that a searching worker should take, not
-// counting the one that except, if it is not nil, is about to begin.
-func (p *Pool) visible(except *worker) bool {
+// visible reports whether there is a job that a searching worker should take.
+func (p *Pool) visible() bool {
 	if p.queued() {
 		return true
 	}
 	for _, r := range *p.rows.Load() {
 		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
 			w := r.workers[bits.TrailingZeros64(shown)].Load()
-			if w == nil || w == except {
+			if w == nil {
 				continue
 			}
 			if w.pays() {
@@ -518,7 +517,7 @@ func (p *Pool) park(w *worker) {
 	}
 	p.mu.Unlock()
 	// Who found the pool full has left it to those that are busy.
-	if p.visible(nil) {
+	if p.visible() {
 		p.wake()
 	}
 }

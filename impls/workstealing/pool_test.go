@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/task"
 )
 
 // Where a goroutine's stack is dear, the next start takes the one that rests, and the end of
@@ -28,6 +29,9 @@ func TestGoroutinesRest(t *testing.T) {
 			if n := p.running.Load(); n != 0 {
 				t.Fatalf("%d goroutines work with nothing to do", n)
 			}
+			if n := p.loops.Load(); n != 1 {
+				t.Errorf("%d workers have begun a job in this round, want 1", n)
+			}
 		}
 		if n := started.Load(); n != 1 {
 			t.Errorf("%d goroutines for 20 tasks one after the other, want 1", n)
@@ -36,6 +40,10 @@ func TestGoroutinesRest(t *testing.T) {
 		p.close(func() { over = true })
 		if !over {
 			t.Error("the pool's end waits for a goroutine that rests")
+		}
+		synctest.Wait()
+		if n := p.running.Load(); n != 0 {
+			t.Errorf("%d goroutines work after the end", n)
 		}
 		if p.resting != 0 {
 			t.Errorf("%d goroutines are said to rest, and have ended: who wakes one waits for ever", p.resting)
@@ -75,6 +83,9 @@ func TestPoolGrowsWhenTasksBlock(t *testing.T) {
 		}
 		if got, most := p.slots(), p.kept(); got > most {
 			t.Errorf("%d workers kept, want at most %d", got, most)
+		}
+		if p.reaper != nil {
+			t.Error("a pool that nothing closes has set a timer for its parked workers")
 		}
 	})
 }
@@ -191,4 +202,261 @@ func TestRestingGoroutinesRecover(t *testing.T) {
 		}
 		p.close(func() {})
 	})
+}
+
+// A goroutine does not rest where as many do as run at a time, nor when the pool is closed:
+// none would ever wake it.
+func TestGoroutinesThatDoNotRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, change := range map[string]func(p *Pool){
+			"enough rest":        func(p *Pool) { p.resting = int32(p.cfg.atATime()) },
+			"the pool is closed": func(p *Pool) { p.closed.Store(true) },
+		} {
+			p := newPool()
+			p.rests = true
+			change(p)
+			if before := p.resting; p.rest() || p.resting != before {
+				t.Errorf("%s, and one more has rested", name)
+			}
+		}
+	})
+}
+
+// A pool that is closed is over when its last goroutine ends, and sets no timer any more.
+func TestClosedPoolEnds(t *testing.T) {
+	p, err := NewPool(Config{KeepAlive: time.Hour, MinWorkers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws := []*worker{p.unpark(), p.unpark(), p.unpark(), p.unpark()}
+	p.running.Store(2)
+	p.park(ws[2])
+	p.park(ws[3]) // one more than is kept: there is a timer
+	p.arm()
+	ends := 0
+	p.close(func() { ends++ })
+	if p.reaper.Stop() || p.timer.Stop() {
+		t.Error("a timer goes on")
+	}
+	p.reaper, p.timer, p.reaps = nil, nil, false
+	p.armed.Store(false)
+	for _, w := range ws[:2] {
+		if ends != 0 {
+			t.Error("the pool is over, and a goroutine of it works")
+		}
+		p.park(w)
+		p.exit()
+	}
+	if p.arm(); ends != 1 || p.reaper != nil || p.timer != nil || p.armed.Load() {
+		t.Errorf("the pool has ended %d times; timers: %v, %v", ends, p.reaper, p.timer)
+	}
+}
+
+// Each worker has a place of its own, and that of one that was dropped is used again. A bit
+// that is still shown for it is in no one's way.
+func TestPlacesOfWorkers(t *testing.T) {
+	p := newPool()
+	const n = rowSize + 6
+	var all [n]*worker
+	check := func() {
+		t.Helper()
+		rows := *p.rows.Load()
+		for id, w := range all {
+			if w.id != id || w.row != rows[id/rowSize] || w.bit != 1<<(id%rowSize) || w.row.workers[id%rowSize].Load() != w {
+				t.Fatalf("worker %d is in the place of worker %d, with bit %b", id, w.id, w.bit)
+			}
+		}
+	}
+	for i := range all {
+		all[i] = p.unpark()
+	}
+	check()
+	for _, id := range []int{3, rowSize + 2, 5} {
+		all[id].show()
+		p.drop(all[id])
+	}
+	if p.visible() || !all[0].rob().none() {
+		t.Error("there is a job at a worker that was dropped")
+	}
+	for range 3 {
+		w := p.unpark()
+		all[w.id] = w
+	}
+	check()
+	if len(p.holes) != 0 || len(*p.rows.Load()) != 2 {
+		t.Errorf("%d places are free in %d rows, want none in two", len(p.holes), len(*p.rows.Load()))
+	}
+}
+
+// A worker that is parked is not stuck, however long, and that it was taken again counts.
+func TestParkedWorkerIsNotStuck(t *testing.T) {
+	w, _ := busy(t, Config{})
+	p := w.pool
+	p.park(w)
+	for range 3 {
+		p.watch()
+	}
+	if n := p.stuck.Load(); n != 0 {
+		t.Errorf("%d workers are stuck, and the only one is parked", n)
+	}
+	if p.unpark() != w || w.early[wakes] != 1 || w.early[parks] != 1 {
+		t.Errorf("of one worker that was parked and taken again: %v parks, %v wakes", w.early[parks], w.early[wakes])
+	}
+}
+
+// KeepAlive is counted for each worker from when it parked: others that park meanwhile, before
+// the first look or between two, postpone nothing, and it is counted again the next time.
+func TestKeepAliveIsEachWorkersOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewPool(Config{MinWorkers: 1, KeepAlive: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := func() { p.park(p.unpark()) }
+		for range 2 {
+			var ws [4]*worker
+			for i := range ws {
+				ws[i] = p.unpark()
+			}
+			begin := time.Now()
+			at := func(s, want int) {
+				t.Helper()
+				time.Sleep(time.Until(begin.Add(time.Duration(s) * time.Second)))
+				synctest.Wait()
+				if n := p.slots(); want > 0 && n != want {
+					t.Errorf("%d workers after %d s, want %d", n, s, want)
+				}
+			}
+			p.park(ws[0])
+			p.park(ws[1])
+			at(30, 4)
+			p.park(ws[2])
+			p.park(ws[3])
+			at(40, 4)
+			again()
+			at(61, 2)
+			again()
+			at(91, 1)
+		}
+	})
+}
+
+// Thieves come to every worker that has something, whichever others have as well.
+func TestThievesComeToAll(t *testing.T) {
+	p := newPool()
+	p.cfg.QueueCapacity = 2
+	victims := make([]*worker, 4*rowSize)
+	stock := func(i int) { victims[i].add(job{r: stub(nil), arg: i}, 0) }
+	for i := range victims {
+		victims[i] = p.unpark()
+		stock(i)
+	}
+	thief := newWorker(p, 1)
+	robbed := map[int]bool{}
+	n := uint64(0)
+	for ; len(robbed) < len(victims) && n < 100_000; n++ {
+		i := thief.rob().arg.(int)
+		robbed[i] = true
+		stock(i)
+	}
+	if len(robbed) < len(victims) || thief.early[steals] != n {
+		t.Errorf("%d of %d workers were robbed in %d times, of which %d were counted", len(robbed), len(victims), n, thief.early[steals])
+	}
+}
+
+// Who began a job in a round counts among those that went from one to the next, or, within a
+// task that waits, among those that join.
+func TestRoundIsCounted(t *testing.T) {
+	p := newPool()
+	w := newWorker(p, 1)
+	for depth := range 3 {
+		w.depth = depth
+		w.move(uint32(depth + 1))
+		if loops, joins := p.loops.Load(), p.joins.Load(); loops != 1 || joins != int32(depth) || w.round != uint32(depth+1) {
+			t.Errorf("after %d rounds: %d loops and %d joins, in round %d", depth+1, loops, joins, w.round)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		_, _ = inside(x, func(ctx context.Context) (int, error) {
+			x.pool.search.Add(oneRound + 1) // a new round, and no thief
+			defer x.pool.search.Add(^uint32(0))
+			return task.Fork(ctx, one).Value(ctx)
+		})
+		synctest.Wait()
+		if loops, joins := x.pool.loops.Load(), x.pool.joins.Load(); loops != 1 || joins != 1 {
+			t.Errorf("a task and one in its place, in two rounds: %d loops, %d joins, want one of each", loops, joins)
+		}
+	})
+}
+
+// A pool is full when as many workers as may run at a time are not stuck, or MaxWorkers have
+// goroutines.
+func TestFullPool(t *testing.T) {
+	for _, tt := range []struct {
+		parallelism, most int
+		active, stuck     int32
+		want              bool
+	}{
+		{0, 4, 3, 0, false},
+		{0, 4, 4, 0, true},
+		{0, 4, 4, 4, true},
+		{1, 4, 0, 0, false},
+		{1, 4, 1, 0, true},
+		{1, 4, 1, 1, false},
+		{2, 4, 2, 1, false},
+		{2, 4, 3, 1, true},
+	} {
+		p := newPool()
+		p.cfg.Parallelism, p.cfg.MaxWorkers = tt.parallelism, tt.most
+		p.active.Store(tt.active)
+		p.stuck.Store(tt.stuck)
+		if p.full() != tt.want {
+			t.Errorf("%+v: the pool is full: %v", tt, !tt.want)
+		}
+	}
+}
+
+// What is made visible is so before a worker is woken for it, which may look at once and give up.
+func TestJobsAreVisibleBeforeAWorkerIsWoken(t *testing.T) {
+	b := func(p *Pool) *box { return &box{d: NewDispatcherOn(p)} }
+	for _, tt := range []struct {
+		what string
+		cfg  Config
+		make func(p *Pool, w *worker)
+	}{
+		{"from outside", Config{}, func(p *Pool, _ *worker) { p.share(b(p)) }},
+		{"with a priority", Config{Strategy: Priority}, func(p *Pool, _ *worker) { p.share(b(p)) }},
+		{"next", Config{Strategy: WorkConserving}, func(p *Pool, w *worker) { b(p).d.schedule(b(p), w) }},
+		{"offered", Config{}, func(_ *Pool, w *worker) { w.offer(w.next.Load(), many) }},
+		{"queued", Config{}, func(p *Pool, w *worker) { w.push(b(p)) }},
+		{"a fork", Config{}, func(p *Pool, w *worker) {
+			hs := numbered(2)
+			hs[0].Room().Place = w
+			_ = NewExecutorOn(p).Start(hs[1], hs[0])
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, err := NewPool(tt.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.again, p.rests, p.resting = make(chan bool), true, 1 // who wakes a worker waits until it is received
+			w := p.unpark()
+			switch tt.what {
+			case "offered":
+				w.next.Store(b(p))
+			case "queued":
+				w.queue.push(job{r: b(p)}, 0)
+			}
+			go tt.make(p, w)
+			synctest.Wait()
+			if !p.visible() {
+				t.Errorf("%s: a worker is woken before the job is visible", tt.what)
+			}
+			<-p.again
+			synctest.Wait()
+			p.close(func() {})
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/group"
+	"github.com/dynolab/dyno/internal/invariants"
 )
 
 // minPage is the number of results of a group's first page, unless it reserved
@@ -70,6 +71,7 @@ func (q *results[T]) push(r group.Result[T]) uint64 {
 			n.claimed.Store(1)
 			n.slots[0].res = r
 			n.slots[0].full.Store(true)
+			invariants.Window() // another worker may come first
 			if p.next.CompareAndSwap(nil, n) {
 				q.tail.CompareAndSwap(p, n) // losing means another worker helped
 				return n.first + 1

@@ -110,6 +110,7 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 		if !q.word.CompareAndSwap(v, grown.pack()) {
 			continue // a thief came first
 		}
+		invariants.Window()
 		// No thief comes now, and so no other goroutine uses the places.
 		size := max(smallest, 2*len(slots))
 		for size < s.len()+n {

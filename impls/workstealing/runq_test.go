@@ -201,9 +201,9 @@ func TestBusyThiefTakesOne(t *testing.T) {
 	for _, h := range all[:8] {
 		q.push(forkOf(h), 0)
 	}
-	to.push(forkOf(all[8]), 0)
-	if j := q.steal(&to); handle(j) != all[0] || q.len() != 7 || to.len() != 1 {
-		t.Errorf("%v, %d and %d jobs left, want the oldest, 7 and 1", j, q.len(), to.len())
+	to.push(forkOf(all[8]), flagForks)
+	if j := q.steal(&to); handle(j) != all[0] || q.len() != 7 || to.len() != 1 || to.forks != 1 {
+		t.Errorf("%v, %d and %d jobs left, of these %d forks, want the oldest, 7, 1 and 1", j, q.len(), to.len(), to.forks)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestClaimedForksDoNotGather(t *testing.T) {
 			}
 		}
 	}
-	if !x.pool.inject.empty() || w.queue.len() > w.queue.limit {
+	if !x.pool.inject.empty() || w.queue.len() > 2*litter {
 		t.Errorf("tasks that were claimed are in the inject queue, or %d in the worker's own", w.queue.len())
 	}
 	kept := numbered(1)[0]
@@ -270,6 +270,9 @@ func TestEmptyQueueForgetsForks(t *testing.T) {
 	if q.steal(&to); to.len() != 3 || q.len() != 4 {
 		t.Errorf("a thief took one job and %d more, %d are left, want 3 and 4", to.len(), q.len())
 	}
+	if f := unpack(to.word.Load()).flags; f != 0 {
+		t.Errorf("what is not urgent has flags %b where it was stolen", f)
+	}
 }
 
 // Who looks for a task where there is none leaves the actors that wait, in their order.
@@ -278,9 +281,16 @@ func TestDropLeavesActors(t *testing.T) {
 	for range 2 {
 		q.push(job{r: new(box)}, 0)
 	}
-	q.drop((*future)(numbered(1)[0]))
+	h := numbered(1)[0]
+	q.drop((*future)(h))
 	if s := unpack(q.word.Load()); s.flags != 0 || q.forks != 0 || s.len() != 2 {
 		t.Errorf("%d jobs with flags %b, %d of them forks, want two and neither", s.len(), s.flags, q.forks)
+	}
+	q.push(forkOf(h), flagForks)
+	claim(h)
+	q.drops = litter - 1
+	if q.drop((*future)(h)); q.forks != 0 || q.len() != 2 {
+		t.Errorf("%d jobs, %d of them forks, want two actors below the task that was dropped", q.len(), q.forks)
 	}
 }
 
@@ -371,5 +381,87 @@ func TestTwoOwnersAreNoticed(t *testing.T) {
 			q.enter()
 			op(&q)
 		}()
+	}
+}
+
+// A queue that a thief has just emptied, and not yet handed back, has nothing for others: its
+// owner waits for the thief.
+func TestNoJobIsSharedOfAnEmptyQueue(t *testing.T) {
+	w, woken := busy(t, Config{})
+	q, word := lagging(t)
+	s := unpack(word)
+	w.queue.own, w.queue.limit, w.queue.fits = q.own, 2, 2
+	w.queue.slots.Store(&w.queue.own)
+	w.queue.word.Store(word)
+	go func() {
+		for !woken() {
+			runtime.Gosched()
+		}
+		s.steal = s.head
+		w.queue.word.Store(s.pack())
+	}()
+	w.add(job{r: new(box)}, 0)
+	if w.queue.len() != 1 || !w.pool.inject.empty() {
+		t.Errorf("%d jobs are in the queue, want one, and none elsewhere", w.queue.len())
+	}
+}
+
+// What the owner has taken it does not hold.
+func TestQueueLetsGoOfWhatItsOwnerTook(t *testing.T) {
+	w, _ := busy(t, Config{})
+	for _, h := range numbered(2) {
+		w.fork((*future)(h))
+	}
+	w.queue.pop()
+	if w.queue.last != nil {
+		t.Error("the queue holds a fork that was taken")
+	}
+}
+
+// A thief that comes as the places are exchanged takes nothing.
+func TestThiefThatComesAsTheQueueGrows(t *testing.T) {
+	needsWindows(t)
+	q, to := runq{limit: 1 << 10}, runq{limit: 1 << 10}
+	hs := numbered(smallest + 1)
+	for _, h := range hs[:smallest] {
+		q.push(forkOf(h), 0)
+	}
+	came := false
+	end := invariants.Within(func() {
+		if !came {
+			came = true
+			if j := q.steal(&to); !j.none() {
+				t.Errorf("task %d was stolen from places that are being exchanged", number(handle(j)))
+			}
+		}
+	})
+	q.push(forkOf(hs[smallest]), 0)
+	end()
+	if !came || q.len() != smallest+1 {
+		t.Errorf("the queue has %d jobs, want %d", q.len(), smallest+1)
+	}
+}
+
+// A block of which workers took batches is used again when all of it was taken, and not before.
+func TestReceivedBlockIsUsedAgain(t *testing.T) {
+	p := workerless(t)
+	w := newWorker(p, 1)
+	w.row, w.bit = new(row), 1
+	block := p.inject.head.Load().block
+	for range blockSize {
+		p.inject.push(job{r: new(box)})
+	}
+	for n := 0; n < blockSize; n++ {
+		if p.inject.spare.Load() != nil {
+			t.Fatalf("after %d jobs of %d the block is believed to be empty", n, blockSize)
+		}
+		if w.receive().none() {
+			t.Fatalf("no job after %d of %d", n, blockSize)
+		}
+		for ; !w.queue.pop().none(); n++ {
+		}
+	}
+	if p.inject.spare.Load() != block {
+		t.Error("the block is not used again")
 	}
 }

@@ -3,6 +3,7 @@ package workstealing
 import (
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,24 +16,15 @@ import (
 // A configuration that cannot be used is refused, with the field, when the
 // system is made.
 func TestConfigIsChecked(t *testing.T) {
-	for field, cfg := range map[string]Config{
-		"Strategy":      {Strategy: 3},
-		"Parallelism":   {Parallelism: -1},
-		"MaxWorkers":    {MaxWorkers: 3, Parallelism: 4},
-		"MinWorkers":    {MinWorkers: 5, MaxWorkers: 4, Parallelism: 1},
-		"KeepAlive":     {KeepAlive: -time.Second},
-		"QueueCapacity": {QueueCapacity: 1},
-	} {
-		_, err := actor.NewSystem(actor.Config{
-			Guardian:   actortest.Func(func(*actor.Context, any) error { return nil }),
-			Dispatcher: NewDispatcherWith(cfg),
-		})
-		var ce *ConfigError
-		if !errors.As(err, &ce) || ce.Field != field {
-			t.Errorf("%+v: %v, want an error about %s", cfg, err, field)
-		}
-	}
 	_, err := actor.NewSystem(actor.Config{
+		Guardian:   actortest.Func(func(*actor.Context, any) error { return nil }),
+		Dispatcher: NewDispatcherWith(Config{Parallelism: -1}),
+	})
+	var ce *ConfigError
+	if !errors.As(err, &ce) || ce.Field != "Parallelism" {
+		t.Errorf("%v, want an error about Parallelism", err)
+	}
+	_, err = actor.NewSystem(actor.Config{
 		Guardian:   actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(nil) }, Priority: 2},
 		Dispatcher: NewDispatcher(),
 	})
@@ -377,6 +369,88 @@ func TestStrategyNames(t *testing.T) {
 	for s, want := range map[Strategy]string{Fair: "fair", Priority: "priority", WorkConserving: "work-conserving", 9: "Strategy(9)"} {
 		if s.String() != want {
 			t.Errorf("%q, want %q", s, want)
+		}
+	}
+}
+
+// What a configuration does not say is filled in, and each limit is the last value that can be used.
+func TestConfigIsCompleted(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, c := range []struct{ given, want Config }{
+		{Config{}, Config{0, 0, 4, 10_000, time.Minute, 256}},
+		{Config{Strategy: WorkConserving}, Config{WorkConserving, 0, 4, 10_000, time.Minute, 256}},
+		{Config{Parallelism: 1}, Config{0, 1, 1, 10_000, time.Minute, 256}},
+		{Config{Parallelism: 3}, Config{0, 3, 3, 10_000, time.Minute, 256}},
+		{Config{Parallelism: 4}, Config{0, 0, 4, 10_000, time.Minute, 256}},
+		{Config{Parallelism: 5}, Config{0, 0, 4, 10_000, time.Minute, 256}},
+		{Config{Parallelism: 20_000}, Config{0, 0, 4, 20_000, time.Minute, 256}},
+		{Config{Parallelism: 2, MaxWorkers: 2}, Config{0, 2, 2, 2, time.Minute, 256}},
+		{Config{MaxWorkers: 1}, Config{0, 0, 1, 1, time.Minute, 256}},
+		{Config{MinWorkers: 1, MaxWorkers: 1, KeepAlive: 1, QueueCapacity: 2}, Config{0, 0, 1, 1, 1, 2}},
+		{Config{QueueCapacity: 32768}, Config{0, 0, 4, 10_000, time.Minute, 32768}},
+	} {
+		got := c.given
+		if err := got.complete(); err != nil || got != c.want {
+			t.Errorf("%+v is completed to %+v, %v; want %+v", c.given, got, err, c.want)
+		}
+	}
+	for want, cfg := range map[string]Config{
+		"workstealing: Config.Strategy is not one of the constants":                        {Strategy: 3},
+		"workstealing: Config.Parallelism must not be negative":                            {Parallelism: -1},
+		"workstealing: Config.MaxWorkers must not be less than Parallelism, which is 4":    {MaxWorkers: 3, Parallelism: 4},
+		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 4":         {MinWorkers: 5, MaxWorkers: 4, Parallelism: 1},
+		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 10000":     {MinWorkers: -1},
+		"workstealing: Config.KeepAlive must not be negative":                              {KeepAlive: -1},
+		"workstealing: Config.QueueCapacity must be from 2 to 32768":                       {QueueCapacity: 1},
+		"workstealing: Config.QueueCapacity must be from 2 to 32768, also above the limit": {QueueCapacity: 32769},
+	} {
+		want, _, _ = strings.Cut(want, ", also")
+		if err := cfg.complete(); err == nil || err.Error() != want {
+			t.Errorf("%+v: %v, want %q", cfg, err, want)
+		}
+	}
+}
+
+// Of actors of all priorities the most urgent come first, but in every sixteenth turn: that is
+// the normal priority's, and the next time the low one's, and what is left of both the other's.
+func TestRanks(t *testing.T) {
+	for _, c := range []struct {
+		turns uint32
+		want  string
+	}{
+		{1, "hhnnll"},
+		{15, "hhnnll"},
+		{kept, "llnnhh"},
+		{2 * kept, "nnllhh"},
+		{3 * kept, "llnnhh"},
+	} {
+		var q ranks
+		q.init()
+		if !q.empty() {
+			t.Error("something is there and nothing came")
+		}
+		for i := range q {
+			for range 2 {
+				q[i].push(job{r: new(box), arg: "hnl"[i : i+1]})
+				if q.empty() {
+					t.Errorf("an actor of rank %d is there, and is not seen", i)
+				}
+			}
+		}
+		got := ""
+		for j := q.pop(c.turns); !j.none(); j = q.pop(c.turns) {
+			got += j.arg.(string)
+		}
+		if got != c.want || !q.empty() {
+			t.Errorf("turn %d: %q came, want %q", c.turns, got, c.want)
+		}
+	}
+	for i := range 3 { // each alone
+		var q ranks
+		q.init()
+		q[i].push(job{r: new(box)})
+		if q.empty() || q.pop(kept).none() {
+			t.Errorf("an actor of rank %d alone is not found", i)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func TestJobThatComesAsAWorkerIsHidden(t *testing.T) {
 			w.add(job{}, flagUrgent)
 		}
 	})
-	visible := p.visible(nil)
+	visible := p.visible()
 	end()
 	if !visible || w.row.shown.Load() != w.bit {
 		t.Errorf("a job is there, and seen: %v; workers that are shown: %b, want %b", visible, w.row.shown.Load(), w.bit)

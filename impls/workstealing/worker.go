@@ -383,7 +383,7 @@ func (w *worker) push(b *box) {
 // where all look.
 func (w *worker) add(j job, flags uint16) {
 	for !w.queue.push(j, flags) {
-		for range max(1, w.queue.limit/2) {
+		for range w.queue.limit / 2 {
 			old := w.queue.oldest()
 			if old.none() {
 				break
@@ -468,7 +468,7 @@ func (w *worker) look() job {
 				}
 				// What others have left is this one's business as well: who
 				// left something and blocked counted on it.
-				if searching(p.search.Add(^uint32(0))) == 0 && p.visible(nil) {
+				if searching(p.search.Add(^uint32(0))) == 0 && p.visible() {
 					p.wake()
 				}
 				return j
@@ -492,7 +492,7 @@ func (w *worker) look() job {
 func (p *Pool) resign() bool {
 	p.search.Add(^uint32(0))
 	invariants.Window() // what comes now is left to the look below
-	if !p.visible(nil) {
+	if !p.visible() {
 		return true
 	}
 	p.search.Add(1)
