@@ -15,9 +15,8 @@ type phase uint8
 
 const (
 	asleep    phase = iota // a sender schedules it
-	scheduled              // in the ready queue, in a turn, or on the way from one to the other
+	scheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
 	suspended              // only Wake schedules it
-	finished               // no sender schedules it
 )
 
 // box is an actor with its mailbox: its [actor.Port].
@@ -224,15 +223,15 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 		// waiting longer than the turn took.
 		return true
 	}
+	if v == actor.Stopped {
+		return false // scheduled for ever: nothing schedules it again
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if invariants.Enabled && b.phase != scheduled {
 		invariants.Violated("lockbased", "an actor in a turn is scheduled")
 	}
 	switch v {
-	case actor.Stopped:
-		b.phase = finished
-		return false
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:

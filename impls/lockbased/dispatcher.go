@@ -170,10 +170,10 @@ func (d *Dispatcher) nudge() {
 	d.mu.Unlock()
 }
 
-// watch sets the timer if an actor is ready. It is called whenever one is and
-// no worker is on its way to it but those that are in a turn. mu is held.
+// watch sets the timer. It is called whenever an actor is ready and no worker is
+// on its way to it but those that are in a turn. mu is held.
 func (d *Dispatcher) watch() {
-	if d.watching || d.ready.Len() == 0 {
+	if d.watching {
 		return
 	}
 	d.watching = true

@@ -76,7 +76,7 @@
 // # Actors: invariants (checked under -race and the build tag dynocheck)
 //
 //  1. An actor is in the ready queue, or in a turn, or on the way from one to
-//     the other, exactly when its phase is scheduled; so never twice.
+//     the other, or stopped, exactly when its phase is scheduled; so never twice.
 //  2. An actor is asleep only if no message waits, and suspended only if no
 //     system message does. The sender queues, then looks at the phase; the end
 //     of a turn sets the phase, then looks at the queues; user messages and the
@@ -97,7 +97,7 @@
 //     Close, and Close hands the message to the dead letters; or after it, and
 //     it is refused. Calls that wait for room are answered by Close.
 //  4. A Wake that races with the end finds the phase scheduled, and the turn
-//     under way looks at the system messages once more, or finds it finished.
+//     under way looks at the system messages once more, or was the last one.
 //  5. The timer may fire while the last worker leaves; it finds the mark.
 //  6. An actor that calls runtime.Goexit ends its worker's goroutine. The deferred
 //     function acts on the verdict and starts another goroutine as the same

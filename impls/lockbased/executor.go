@@ -38,7 +38,7 @@ type Executor struct {
 
 	timer    *time.Timer
 	watching bool   // the timer is set
-	given    uint64 // how often a slot has changed hands
+	given    uint64 // how often a slot has been given away
 	lastSeen uint64 // given, when the timer was set
 }
 
@@ -47,7 +47,7 @@ const (
 	queued  uint32 = iota // it is in fresh, or on its way there
 	working               // it has a slot
 	waiting               // it has given its slot away, and waits for another task
-	gone                  // it has returned, or will never begin
+	gone                  // it has returned
 )
 
 // NewExecutor returns an executor that is open. While none is blocked four times
@@ -152,7 +152,6 @@ func (x *Executor) recall(w *sleeper) {
 		return
 	default:
 		x.taken++
-		x.given++
 		w.from.Room().ID = working
 	}
 	w.ready <- struct{}{}
@@ -220,8 +219,8 @@ func (x *Executor) watchdog() {
 	defer x.mu.Unlock()
 	x.watching = false
 	if x.given == x.lastSeen {
-		for i := 0; i < x.slots && !(x.fresh.Len() == 0 && x.returning.Empty()); i++ {
-			x.taken++
+		for range x.slots {
+			x.taken++ // pass takes it back if no task needs it
 			if next := x.pass(); next != nil {
 				go x.work(next)
 			}
@@ -353,7 +352,6 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 	}
 	if h.Room().ID == queued {
 		x.fresh.Remove(h)
-		h.Room().ID = gone
 	}
 	x.settle(h, task.Cancelled)
 	x.watch()

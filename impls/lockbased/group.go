@@ -108,9 +108,6 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 func (g *Group[T]) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed {
-		return
-	}
 	g.closed = true
 	for g.blocked.Len() > 0 {
 		g.blocked.Pop().ready <- group.ErrGroupClosed

@@ -59,7 +59,6 @@ func (g *guest) Run() {
 
 func (g *guest) Leave() {
 	if b := g.next; b != nil {
-		g.next = nil
 		g.d.schedule(b, nil)
 	}
 	g.d.mu.Lock()
