@@ -1,6 +1,7 @@
 package lockbased
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,8 @@ func newSystem(t *testing.T, workers, most int) *actortest.System {
 func TestBlockedHandlers(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newSystem(t, workers, 100)
+			d := newDispatcher(workers, 100)
+			s := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Error(err) })
 			gate := make(chan struct{})
 			mu := make(chan struct{}, 1)
 			handled := make(chan int, 1000)
@@ -72,9 +74,15 @@ func TestBlockedHandlers(t *testing.T) {
 			if st := s.Stats(); st.Workers < 14 || int64(st.Wakes) < 14 {
 				t.Errorf("%d workers are counted while 14 handlers block, and %d have been started or woken", st.Workers, st.Wakes)
 			}
+			if n := d.now().blocked; n != 6 {
+				t.Errorf("%d workers count as waiting for room, want 6", n)
+			}
 			close(gate)
 			time.Sleep(time.Second)
 			synctest.Wait()
+			if n := d.now().blocked; n != 0 {
+				t.Errorf("%d workers count as waiting for room in the end", n)
+			}
 			if st := s.Stats(); st.Workers > workers+1 {
 				t.Errorf("%d workers are left when nothing blocks, want at most %d", st.Workers, workers+1)
 			}
@@ -114,7 +122,8 @@ func TestLookIsNotPutOff(t *testing.T) {
 	})
 }
 
-// An actor that has had very many messages waiting keeps no memory for them.
+// An actor that has had very many messages waiting, and as many again while it handled
+// those, keeps no memory for them.
 func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 	const n = 1 << 18 // 4 MiB
 	inUse := func() uint64 {
@@ -125,26 +134,31 @@ func TestIdleMailboxGivesMemoryBack(t *testing.T) {
 		return m.HeapAlloc
 	}
 	s := newSystem(t, 1, 1)
-	gate, done := make(chan struct{}), make(chan struct{})
+	begun, gate, done := make(chan int), make(chan int), make(chan int)
 	handled := 0
 	r := s.Spawn(actortest.Func(func(*actor.Context, any) error {
-		if handled++; handled == 1 {
+		if handled++; handled <= 2 { // the first, and the first of a flood
+			begun <- handled
 			<-gate
 		}
-		if handled == n {
+		if handled == 1+2*n {
 			close(done)
 		}
 		return nil
 	}))
 	before := inUse()
-	for range n {
-		s.Send(r, nil)
+	s.Send(r, nil)
+	for range 2 {
+		<-begun
+		for range n {
+			s.Send(r, nil)
+		}
+		gate <- 0
 	}
-	close(gate)
 	<-done
 	s.In(s.UserGuardian(), func(*actor.Context) {}) // the only worker has ended that turn
 	if after := inUse(); after > before+n {
-		t.Errorf("an idle actor keeps %d bytes of its flood", after-before)
+		t.Errorf("an idle actor keeps %d bytes of its floods", after-before)
 	}
 	runtime.KeepAlive(r)
 	if err := s.Shutdown(t.Context()); err != nil {
@@ -191,48 +205,35 @@ func TestMaxWorkers(t *testing.T) {
 
 // One message that comes at the end of a turn keeps the actor ready.
 func TestMessageAtTheEndOfATurn(t *testing.T) {
-	b := newBox(newDispatcher(1, 1), actor.MailboxConfig{})
-	b.phase, b.in = scheduled, []any{"late"}
-	if !b.rest(actor.Continue) {
-		t.Error("the actor sleeps, and a message waits")
-	}
-}
-
-// A worker that has waited in a turn counts as one that runs.
-func TestWaitIsUndone(t *testing.T) {
-	w := &worker{d: newDispatcher(1, 1)}
-	for range 2 {
-		w.pause()
-		if n := w.d.blocked; n != 1 {
-			t.Errorf("%d workers are blocked while one waits", n)
+	for _, cfg := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 2}} {
+		b := newBox(newDispatcher(1, 1), cfg)
+		b.phase = scheduled
+		b.Send("late", nil)
+		if !b.rest(actor.Continue) {
+			t.Errorf("%+v: the actor sleeps, and a message waits", cfg)
 		}
-		w.resume()
-		if n := w.d.blocked; n != 0 {
-			t.Errorf("%d workers are blocked when none waits", n)
-		}
-	}
-}
-
-// A worker that looks for an actor is not stuck, also if it is the last one that was taken for it.
-func TestStuckWorkerComesBack(t *testing.T) {
-	d := newDispatcher(1, 1)
-	d.workers, d.stuck, d.stopping = 1, 1, true
-	d.mu.Lock()
-	if b := d.take(&worker{d: d}); b != nil || d.stuck != 0 {
-		t.Errorf("%v is taken and %d workers count as stuck, want none", b, d.stuck)
 	}
 }
 
 // A handler that ends its goroutine takes no worker with it.
 func TestGoexitKeepsWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSystem(t, 1, 1)
+		d := newDispatcher(1, 1)
+		s := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Error(err) })
 		for range 10 {
 			r := s.Spawn(actortest.Func(func(*actor.Context, any) error { runtime.Goexit(); return nil }))
 			s.Send(r, 0)
 			synctest.Wait()
 		}
 		s.In(s.UserGuardian(), func(*actor.Context) {})
+		synctest.Wait()
+		d.mu.Lock()
+		for w := range d.all {
+			if w.box != nil {
+				t.Error("a worker that sleeps keeps an actor")
+			}
+		}
+		d.mu.Unlock()
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -271,4 +272,215 @@ func TestHopsWakeNobody(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// state is what a call finds in a dispatcher, or leaves. An idle worker in it is only a channel:
+// that it is idle no more is all that is seen of it.
+type state struct {
+	ready, idle, workers, blocked, stuck int
+	taken, parks                         uint64
+	watching                             bool
+}
+
+func (d *Dispatcher) now() state {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return state{d.ready.Len(), len(d.idle), d.workers, d.blocked, d.stuck, d.taken, d.parks, d.watching}
+}
+
+// A dispatcher of two processors, and three workers at most, does the least that leaves no ready
+// actor without a worker on its way to it, or the timer.
+func TestEachStepOfTheDispatcher(t *testing.T) {
+	schedule := func(from func(d *Dispatcher) actor.Worker) func(d *Dispatcher) {
+		return func(d *Dispatcher) { d.schedule(new(box), from(d)) }
+	}
+	outside := schedule(func(*Dispatcher) actor.Worker { return nil })
+	inTurn := schedule(func(d *Dispatcher) actor.Worker { return &worker{d: d} })
+	inTurnOfGuest := schedule(func(d *Dispatcher) actor.Worker { return &d.NewGuest(nil).(*guest).worker })
+	take := func(d *Dispatcher) { d.mu.Lock(); d.take(&worker{d: d, wake: make(chan struct{}, 1)}) }
+	help := func(d *Dispatcher) { d.mu.Lock(); d.help(); d.mu.Unlock() }
+	for _, c := range []struct {
+		name   string
+		before state
+		do     func(d *Dispatcher)
+		after  state
+	}{
+		{"outside, a worker sleeps", state{idle: 2, workers: 2}, outside, state{ready: 1, idle: 1, workers: 2}},
+		{"outside, behind another", state{ready: 1, idle: 2, workers: 2}, outside, state{ready: 2, idle: 1, workers: 2, watching: true}},
+		{"outside, all busy", state{workers: 2}, outside, state{ready: 1, workers: 2, watching: true}},
+		{"in a turn, after which its worker comes", state{idle: 1, workers: 2}, inTurn, state{ready: 1, idle: 1, workers: 2, watching: true}},
+		{"in a turn, a second one", state{ready: 1, idle: 1, workers: 2}, inTurn, state{ready: 2, workers: 2, watching: true}},
+		{"in a turn of a guest, which comes to no other", state{idle: 1, workers: 2}, inTurnOfGuest, state{ready: 1, workers: 2}},
+		{"by a guest, which runs one", state{idle: 2, workers: 2}, func(d *Dispatcher) {
+			g := d.NewGuest(nil)
+			d.schedule(new(box), g)
+			d.schedule(new(box), g)
+		}, state{ready: 1, idle: 1, workers: 2}},
+
+		{"help: one is to be able to run for each processor", state{workers: 2}, help, state{workers: 2}},
+		{"help: for one that waits", state{workers: 2, blocked: 1}, help, state{workers: 3, blocked: 1}},
+		{"help: for one that is stuck", state{workers: 2, stuck: 1}, help, state{workers: 3, stuck: 1}},
+		{"help: at most three", state{workers: 3, blocked: 2, stuck: 1}, help, state{workers: 3, blocked: 2, stuck: 1}},
+
+		{"take the only one", state{ready: 1, idle: 1, workers: 2}, take, state{idle: 1, workers: 2, taken: 1}},
+		{"take one of two", state{ready: 2, idle: 1, workers: 2}, take, state{ready: 1, workers: 2, taken: 1, watching: true}},
+		{"take one of two, all busy", state{ready: 2, workers: 2}, take, state{ready: 1, workers: 2, taken: 1, watching: true}},
+		{"take nothing, enough sleep", state{idle: 2, workers: 3}, take, state{idle: 2, workers: 2}},
+		{"take nothing, having been stuck", state{idle: 2, workers: 3, stuck: 1}, take, state{idle: 2, workers: 2}},
+		{"sleep", state{idle: 1, workers: 2}, func(d *Dispatcher) { go take(d); synctest.Wait() }, state{idle: 2, workers: 2, parks: 1}},
+
+		{"nudge", state{ready: 1, idle: 1, workers: 2}, (*Dispatcher).nudge, state{ready: 1, workers: 2}},
+		{"nudge for nothing", state{idle: 1, workers: 2}, (*Dispatcher).nudge, state{idle: 1, workers: 2}},
+		{"wait for room", state{ready: 1, idle: 1, workers: 2}, func(d *Dispatcher) { (&worker{d: d}).pause() }, state{ready: 1, workers: 2, blocked: 1}},
+		{"wait for room, nothing to do", state{idle: 1, workers: 2}, func(d *Dispatcher) { (&worker{d: d}).pause() }, state{idle: 1, workers: 2, blocked: 1}},
+		{"room", state{workers: 2, blocked: 2}, func(d *Dispatcher) { (&worker{d: d}).resume() }, state{workers: 2, blocked: 1}},
+
+		{"look: nothing to do", state{workers: 3, watching: true}, (*Dispatcher).watchdog, state{workers: 3}},
+		{"look: all stuck", state{ready: 1, workers: 3, blocked: 1, watching: true}, (*Dispatcher).watchdog, state{ready: 1, workers: 3, blocked: 1, stuck: 2, watching: true}},
+		{"look: one sleeps", state{ready: 1, idle: 1, workers: 2, watching: true}, (*Dispatcher).watchdog, state{ready: 1, workers: 2, watching: true}},
+		{"look: one for each that is ready", state{ready: 1, idle: 2, workers: 2, watching: true}, (*Dispatcher).watchdog, state{ready: 1, idle: 1, workers: 2, watching: true}},
+		{"look: one for each processor", state{ready: 3, idle: 3, workers: 3, watching: true}, (*Dispatcher).watchdog, state{ready: 3, idle: 1, workers: 3, watching: true}},
+		{"look: some were taken", state{ready: 1, idle: 1, workers: 2, watching: true}, func(d *Dispatcher) {
+			d.taken++
+			d.watchdog()
+			if d.lastSeen != d.taken {
+				t.Error("the next look does not begin where this one ended")
+			}
+		}, state{ready: 1, idle: 1, workers: 2, taken: 1, watching: true}},
+		{"look: stopping", state{ready: 1, workers: 2, watching: true}, func(d *Dispatcher) { d.stopping = true; d.watchdog() }, state{ready: 1, workers: 2}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDispatcher(2, 3)
+			d.workers, d.blocked, d.stuck, d.watching = c.before.workers, c.before.blocked, c.before.stuck, c.before.watching
+			d.timer = time.AfterFunc(time.Hour, func() {})
+			for range c.before.ready {
+				d.ready.Push(new(box))
+			}
+			for range c.before.idle {
+				d.idle = append(d.idle, &worker{d: d, wake: make(chan struct{}, 1)})
+			}
+			c.do(d)
+			if got := d.now(); got != c.after {
+				t.Errorf("%s: %+v, want %+v", c.name, got, c.after)
+			}
+			d.mu.Lock()
+			woken := c.before.idle - c.after.idle + c.after.workers - c.before.workers
+			if c.after.parks == 0 && c.after.workers >= c.before.workers && d.wakes != uint64(woken) {
+				t.Errorf("%s: %d wakes are counted, want %d", c.name, d.wakes, woken)
+			}
+			for d.ready.Len() > 0 { // they have no actors to run
+				d.ready.Pop()
+			}
+			d.mu.Unlock()
+			d.Stop(func() {}) // the workers that it has started end
+		})
+	}
+}
+
+// Stop waits for the workers there are, and for none if there is none, as of a system whose
+// turns were all a guest's. done may call the dispatcher. A worker that has left is still counted.
+func TestStopWithoutWorkers(t *testing.T) {
+	d := newDispatcher(1, 1)
+	w := &worker{d: d}
+	w.tally.Messages = 7
+	w.tally.Publish()
+	d.workers, d.all[w] = 1, struct{}{}
+	stopped := 0
+	done := func() {
+		s := actor.Stats{Messages: 1, Turns: 1, Parks: 1, Wakes: 1, Workers: 1}
+		d.AddStats(&s)
+		if s.Messages != 8 || s.Workers != 1 || len(d.all) != 0 {
+			t.Errorf("%+v with %d workers listed, want seven messages more and no worker", s, len(d.all))
+		}
+		stopped++
+	}
+	d.Stop(done)
+	if stopped != 0 {
+		t.Error("stopped, and a worker is still there")
+	}
+	d.mu.Lock()
+	d.leave(w)
+	d.Stop(done)
+	if stopped != 2 {
+		t.Errorf("%d calls of Stop are done, want 2", stopped)
+	}
+	s := actor.Stats{Messages: 10, Turns: 10, Parks: 10, Wakes: 10, Workers: 10}
+	d.gone, d.parks, d.wakes, d.workers = actor.Stats{Messages: 1, Turns: 2}, 3, 4, 5
+	d.AddStats(&s)
+	if want := (actor.Stats{Messages: 11, Turns: 12, Parks: 13, Wakes: 14, Workers: 15}); s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+}
+
+// Defaults are those that are documented, and asking for them changes nothing.
+func TestDefaults(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	d, x := NewDispatcher(), NewExecutor()
+	if d.target != 3 || d.most != 10_000 || x.slots != 12 || runtime.GOMAXPROCS(0) != 3 {
+		t.Errorf("%d workers, at most %d, and %d slots for %d processors", d.target, d.most, x.slots, runtime.GOMAXPROCS(0))
+	}
+}
+
+// closes is a context that ends when a sender waits with it, and closes the mailbox as well.
+type closes struct {
+	context.Context
+	b *box
+}
+
+func (c closes) Done() <-chan struct{} {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	c.b.bound.Close()
+	return past
+}
+
+// A sender that is refused while its context ends is told that it was refused.
+func TestRefusedAtTheEndOfTheContext(t *testing.T) {
+	for range 20 { // either may be seen first
+		b := newBox(newDispatcher(1, 1), actor.MailboxConfig{Policy: actor.Block, Capacity: 1})
+		b.phase = scheduled
+		b.Send(0, nil)
+		if err := b.SendWait(closes{t.Context(), b}, 1, nil); err != actor.ErrStopped {
+			t.Errorf("SendWait: %v", err)
+		}
+	}
+}
+
+// What a sender may see of a mailbox is so after each step, also where a turn has taken the messages.
+func TestEachStepOfAMailbox(t *testing.T) {
+	d := newDispatcher(1, 1)
+	d.workers, d.idle = 1, []*worker{{d: d, wake: make(chan struct{}, 1)}}
+	b := newBox(d, actor.MailboxConfig{})
+	b.phase = scheduled
+	d.ready.Push(b)
+	for i := range nudge {
+		if len(d.idle) != 1 {
+			t.Errorf("a worker was woken for %d messages of an actor in its turn", i)
+		}
+		b.Send(i, nil)
+	}
+	if len(d.idle) != 0 || d.wakes != 1 {
+		t.Error("an actor seems not to end its turn, messages pile up, and no worker was woken")
+	}
+	b.refill()
+	for _, left := range []int{1, 0, 3, 1} {
+		b.pos = len(b.out) - left
+		b.rest(actor.Yield)
+		if b.Len() != left {
+			t.Errorf("%d messages wait, want the %d that a turn has left", b.Len(), left)
+		}
+	}
+	b.Send("late", nil)
+	if b.Len() != 2 {
+		t.Errorf("%d messages wait, want one that a turn has left and one that came", b.Len())
+	}
+	b.in, b.out, b.pos = nil, b.out[:0], 0 // they have no actor to be undelivered to
+	if b.Close(); b.Len() != 0 || b.out != nil {
+		t.Errorf("%d messages wait in a mailbox that is closed, with room for %d", b.Len(), cap(b.out))
+	}
+	small := newBox(d, actor.MailboxConfig{Policy: actor.Block, Capacity: 1})
+	small.Close()
+	if err := small.SendWait(t.Context(), 0, nil); err != actor.ErrStopped {
+		t.Errorf("a mailbox that is closed: %v", err)
+	}
 }

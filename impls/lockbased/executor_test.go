@@ -14,6 +14,13 @@ import (
 	"github.com/dynolab/dyno/task"
 )
 
+// inUse returns how many slots are taken.
+func (x *Executor) inUse() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.taken
+}
+
 // Not more tasks are in progress than there are slots.
 func TestSlots(t *testing.T) {
 	x := newExecutor(3)
@@ -70,6 +77,14 @@ func TestWaitLendsSlot(t *testing.T) {
 		if err := outer.Wait(t.Context()); err != nil || !second {
 			t.Error(err)
 		}
+		if outer.Room().Own != nil {
+			t.Error("a task that is over keeps what waited for it")
+		}
+		for w, ok := x.sleepers.Get().(*sleeper); ok; w, ok = x.sleepers.Get().(*sleeper) {
+			if w.from != nil || w.answered || len(w.ready) > 0 {
+				t.Error("what is kept for the next wait knows of the last one")
+			}
+		}
 		if err := blocked.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -114,16 +129,17 @@ func TestGiveUpNeedsSlot(t *testing.T) {
 	})
 }
 
-// A task that does not wait any more, for a task that goes on with its slot, gets another one.
+// A task that does not wait any more, for a task that goes on with its slot, gets another one,
+// and gives it back.
 func TestSlotForAWaitThatEnds(t *testing.T) {
 	ends := map[string]func(h *task.Handle, giveUp func()){
 		"given up": func(_ *task.Handle, giveUp func()) { giveUp() },
 		"canceled": func(h *task.Handle, _ func()) { h.Cancel() },
 	}
 	for name, end := range ends {
-		t.Run(name, func(t *testing.T) {
+		for slots := 1; slots <= 2; slots++ {
 			synctest.Test(t, func(t *testing.T) {
-				x := newExecutor(1)
+				x := newExecutor(slots)
 				gate := make(chan struct{})
 				var inner *task.Handle
 				var giveUp func()
@@ -141,10 +157,102 @@ func TestSlotForAWaitThatEnds(t *testing.T) {
 				time.Sleep(time.Second)
 				synctest.Wait()
 				if s := outer.Status(); s != task.Resolved {
-					t.Errorf("the task that waited is %v, and no slot is to be added", s)
+					t.Errorf("%s: the task that waited is %v, and no slot is to be added", name, s)
 				}
 				close(gate)
+				synctest.Wait()
+				if n := x.inUse(); n != 0 {
+					t.Errorf("%s: %d of %d slots are taken in the end", name, n, slots)
+				}
 			})
+		}
+	}
+}
+
+// So does one that waited for a task that ends without a slot, which a goroutine it has left
+// behind has given away.
+func TestSlotForWaitersOfATaskWithoutOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newExecutor(1)
+		gate := make(chan struct{})
+		outer := task.Go(x, func(ctx context.Context) (int, error) {
+			return task.Fork(ctx, func(ctx context.Context) (int, error) {
+				blocks := task.Fork(ctx, func(context.Context) (int, error) { <-gate; return 0, nil })
+				go func() { _, _ = blocks.Value(context.WithoutCancel(ctx)) }()
+				time.Sleep(time.Second) // the timer is not set any more
+				return 7, nil
+			}).Value(ctx)
+		})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if s := outer.Handle().Status(); s != task.Resolved {
+			t.Errorf("the task that waited is %v, and no slot is to be added", s)
+		}
+		close(gate)
+	})
+}
+
+// A wait whose context has ended gives no slot away, which it would then have to wait for.
+func TestEndedContextKeepsSlot(t *testing.T) {
+	x := newExecutor(1)
+	x.watching = true // no timer
+	h := task.Start(x, func(ctx context.Context) error {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		next := task.Start(x, func(context.Context) error { return nil })
+		err := next.Wait(ended)
+		if next.Status() != task.Pending {
+			t.Error("a task began in the only slot")
+		}
+		return err
+	})
+	if err := h.Wait(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait: %v", err)
+	}
+}
+
+// Slots that change hands within a period, in whatever way, show that tasks are not blocked.
+func TestNoSlotIsAddedToThoseInUse(t *testing.T) {
+	fork := func(ctx context.Context, f func(ctx context.Context)) {
+		_, _ = task.Fork(ctx, func(ctx context.Context) (int, error) { f(ctx); return 0, nil }).Value(ctx)
+	}
+	var chain func(ctx context.Context, sleep func(percent time.Duration), n int)
+	chain = func(ctx context.Context, sleep func(time.Duration), n int) {
+		if sleep(60); n > 0 {
+			fork(ctx, func(ctx context.Context) { chain(ctx, sleep, n-1) })
+		}
+	}
+	for name, f := range map[string]func(ctx context.Context, x *Executor, sleep func(percent time.Duration)){
+		"lent": func(ctx context.Context, _ *Executor, sleep func(time.Duration)) { chain(ctx, sleep, 10) },
+		"lent and given back": func(ctx context.Context, _ *Executor, sleep func(time.Duration)) {
+			sleep(10)
+			for range 10 { // twice each in every period
+				sleep(20)
+				fork(ctx, func(context.Context) { sleep(30) })
+			}
+		},
+		"given on": func(_ context.Context, x *Executor, sleep func(time.Duration)) {
+			for range 10 {
+				task.Start(x, func(context.Context) error { sleep(60); return nil })
+			}
+			sleep(60)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newExecutor(1)
+			sleep := func(percent time.Duration) {
+				time.Sleep(percent * period / 100)
+				if n := x.inUse(); n != 1 {
+					t.Errorf("%s: %d slots are taken, want the one there is", name, n)
+				}
+			}
+			task.Start(x, func(ctx context.Context) error { f(ctx, x, sleep); return nil })
+			task.Start(x, func(context.Context) error { sleep(60); return nil }) // waits for a slot
+			time.Sleep(20 * period)
+			synctest.Wait()
+			if x.taken != 0 || x.Pending() != 0 || x.watching {
+				t.Errorf("%s: in the end %d slots are taken, %d tasks pending, and the timer is set: %v", name, x.taken, x.Pending(), x.watching)
+			}
 		})
 	}
 }
@@ -155,8 +263,27 @@ func TestBlockedTasks(t *testing.T) {
 		x := newExecutor(2)
 		gate := make(chan struct{})
 		var all []*task.Handle
-		for range 100 {
-			all = append(all, task.Start(x, func(context.Context) error { <-gate; return nil }))
+		blocked := func(n int) {
+			for range n {
+				all = append(all, task.Start(x, func(context.Context) error { <-gate; return nil }))
+			}
+		}
+		for range 10 {
+			blocked(2)
+			time.Sleep(period / 2) // does not put off the look
+		}
+		synctest.Wait()
+		before := x.inUse()
+		if before < 6 {
+			t.Errorf("%d tasks are in progress after five periods", before)
+		}
+		blocked(80)
+		for i := range 4 {
+			if n := x.inUse() - before; n != 2*i {
+				t.Errorf("%d slots more after %d periods, want two in each", n, i)
+			}
+			time.Sleep(period)
+			synctest.Wait()
 		}
 		begun := time.Now()
 		all = append(all, task.Start(x, func(context.Context) error { close(gate); return nil }))
@@ -347,6 +474,36 @@ func TestSlotForNobody(t *testing.T) {
 		synctest.Wait()
 		if x.taken != 0 || !x.returning.Empty() {
 			t.Errorf("%d slots are taken in the end", x.taken)
+		}
+	})
+}
+
+// Goroutines that a task has left behind wait in its name, and it has one slot to give away; a
+// task of another executor has none here.
+func TestSlotIsLentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newExecutor(1)
+		x.watching = true // no timer
+		gate := make(chan struct{})
+		begun := false
+		task.Start(x, func(ctx context.Context) error {
+			blocks := task.Fork(ctx, func(context.Context) (int, error) { <-gate; return 0, nil })
+			task.Start(x, func(context.Context) error { begun = true; return nil })
+			for range 2 {
+				go func() { _, _ = blocks.Value(ctx) }()
+			}
+			task.Start(newExecutor(1), func(ctx context.Context) error { _, err := blocks.Value(ctx); return err })
+			<-gate
+			return nil
+		})
+		synctest.Wait()
+		if begun {
+			t.Error("a second task began in the only slot")
+		}
+		close(gate)
+		synctest.Wait()
+		if n := x.inUse(); n != 0 || !begun {
+			t.Errorf("%d slots are taken in the end, and the last task has begun: %v", n, begun)
 		}
 	})
 }
