@@ -50,7 +50,6 @@ func (x *Executor) hand() *coroutine {
 		} else {
 			x.idle = co.next
 			x.idles--
-			co.next = nil
 		}
 		co.j, j.co = j, co
 	}

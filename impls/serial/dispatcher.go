@@ -2,7 +2,6 @@ package serial
 
 import (
 	"context"
-	"strconv"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
@@ -148,26 +147,21 @@ type turns Dispatcher
 
 func (t *turns) len() int { return t.ready.Len() }
 
-func (t *turns) numbers(yield func(int, uint64) bool) {
+func (t *turns) numbers(each func(int, uint64)) {
 	for i := range t.ready.Len() {
-		if !yield(i, uint64(t.ready.At(i).number)) {
-			return
-		}
+		each(i, uint64(t.ready.At(i).number))
 	}
 }
 
-func (t *turns) who(i int) string {
-	return "actor " + strconv.FormatUint(uint64(t.ready.At(i).number), 10)
-}
+func (t *turns) who(i int) string { return named("actor", uint64(t.ready.At(i).number)) }
 
 // phase is where an actor is in the schedule.
 type phase uint8
 
 const (
 	asleep    phase = iota // a send schedules it
-	scheduled              // in the ready queue, in a turn, or on the way from one to the other
+	scheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
 	suspended              // only Wake schedules it
-	finished               // nothing schedules it
 )
 
 // box is an actor with its mailbox: its [actor.Port].
@@ -335,8 +329,7 @@ func (b *box) rest(v actor.Verdict) {
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Stopped:
-		b.phase = finished
-		return
+		return // scheduled for ever: nothing schedules it again
 	}
 	if again {
 		b.phase = scheduled

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
@@ -77,4 +78,49 @@ func TestPanicAfterOthersRan(t *testing.T) {
 	if failed := s.Failures(); len(failed) != 1 || failed[0].Msg != "begin" {
 		t.Errorf("failed with %v, want one failure on begin", failed)
 	}
+}
+
+// A sender that waits for room runs actors until there is room, and then further ones only
+// for those who rely on it: another sender that waits, or a caller of RunUntilIdle.
+func TestSenderRunsOthersOnDemand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := serial.NewDispatcher()
+		s := newSystem(t, d, actortest.CarryOut)
+		meanwhile := func() {}
+		handled := 0
+		small := func(f actor.ReceiveFunc) actor.Ref {
+			p := actortest.Func(f)
+			p.Mailbox = actor.MailboxConfig{Policy: actor.Block, Capacity: 1}
+			return s.Spawn(p)
+		}
+		tell := func(r actor.Ref) {
+			if err := r.Tell(0); err != nil {
+				t.Error(err)
+			}
+		}
+		first := small(func(*actor.Context, any) error { meanwhile(); meanwhile = func() {}; return nil })
+		other := small(func(*actor.Context, any) error { handled++; return nil })
+		for _, c := range []struct {
+			name      string
+			meanwhile func()
+			want      int
+		}{
+			{"none", func() {}, 0},
+			{"a sender", func() { go tell(other); synctest.Wait() }, 2},
+			{"none after a sender", func() {}, 0},
+			{"RunUntilIdle", d.RunUntilIdle, 1},
+			{"none after RunUntilIdle", func() {}, 0},
+		} {
+			s.Drive()
+			synctest.Wait() // a sender that has its answer is no longer counted
+			meanwhile, handled = c.meanwhile, 0
+			tell(first)
+			tell(other)
+			tell(first) // waits for room
+			if handled != c.want {
+				t.Errorf("%s relies on the goroutine that runs actors: another actor has handled %d messages, want %d", c.name, handled, c.want)
+			}
+		}
+		s.Drive()
+	})
 }

@@ -3,7 +3,6 @@ package serial
 import (
 	"context"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -203,6 +202,7 @@ func (x *Executor) Cancel(h *task.Handle) bool {
 		x.polled.Remove(&j.poll)
 		x.polled.PushFront(&j.poll)
 	}
+	x.watch() // those who waited for h may be ready
 	return true
 }
 
@@ -269,9 +269,7 @@ func (x *Executor) await(ctx context.Context, h, from *task.Handle) error {
 	j.poll.Value = j
 	x.polled.Push(&j.poll)
 	x.pass(j)
-	err := j.err
-	j.err = nil
-	return err
+	return j.err
 }
 
 // circle returns the error that names the tasks from the one that would wait, and
@@ -366,7 +364,6 @@ func (x *Executor) dispel(w *waiter, err error) {
 // serve sees to it that a coroutine has the baton. mu is held, and released.
 func (x *Executor) serve() {
 	if x.running {
-		x.watch()
 		x.mu.Unlock()
 		return
 	}
@@ -424,7 +421,6 @@ func (x *Executor) job(h *task.Handle) *job {
 		} else {
 			x.free = j.next
 			x.frees--
-			j.next = nil
 		}
 		j.h = h
 		h.Room().Own = j
@@ -546,9 +542,10 @@ type readyTasks Executor
 
 func (q *readyTasks) len() int { return q.ready.Len() }
 
-func (q *readyTasks) numbers(yield func(int, uint64) bool) {
+func (q *readyTasks) numbers(each func(int, uint64)) {
 	i := 0
-	for h := q.ready.Oldest(); h != nil && yield(i, uint64(h.Room().ID)); h = h.Room().Link {
+	for h := q.ready.Oldest(); h != nil; h = h.Room().Link {
+		each(i, uint64(h.Room().ID))
 		i++
 	}
 }
@@ -558,5 +555,5 @@ func (q *readyTasks) who(i int) string {
 	for range i {
 		h = h.Room().Link
 	}
-	return "task " + strconv.FormatUint(uint64(h.Room().ID), 10)
+	return named("task", uint64(h.Room().ID))
 }

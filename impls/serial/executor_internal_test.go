@@ -20,6 +20,10 @@ func TestRoomBeforeTheWait(t *testing.T) {
 	if err := b.SendWait(t.Context(), 1, nil); err != nil || b.Len() != 1 || d.ready.Len() != 1 {
 		t.Errorf("%v, %d messages and %d ready actors, want nil, 1 and 1", err, b.Len(), d.ready.Len())
 	}
+	b.mail.Close()
+	if err := b.SendWait(t.Context(), 2, nil); err != actor.ErrStopped {
+		t.Errorf("a mailbox that is closed: %v", err)
+	}
 }
 
 // What tasks have left behind is used again, or forgotten.
@@ -35,8 +39,15 @@ func TestExecutorKeepsLittle(t *testing.T) {
 	a := task.Call(x, down, 500)
 	b := task.Go(x, func(ctx context.Context) (int, error) {
 		_, err := a.Value(ctx)
-		if x.idles > maxIdle || x.frees > maxFree { // it has the baton: no other goroutine is here
-			t.Errorf("500 tasks that were over have left %d coroutines and %d jobs", x.idles, x.frees)
+		idles, frees := 0, 0 // it has the baton: no other goroutine is here
+		for co := x.idle; co != nil; co = co.next {
+			idles++
+		}
+		for j := x.free; j != nil; j = j.next {
+			frees++
+		}
+		if idles > maxIdle || frees > maxFree || idles != x.idles || frees != x.frees {
+			t.Errorf("500 tasks that were over have left %d coroutines and %d jobs, counted as %d and %d", idles, frees, x.idles, x.frees)
 		}
 		return 0, err
 	})
@@ -65,8 +76,12 @@ func TestWaitLeavesNothing(t *testing.T) {
 		if h.Room().Own != nil {
 			t.Error("the task has not begun, no goroutine waits for it, and there is something in its Room")
 		}
+		done := h.Done()
 		if !h.Cancel() || h.Room().Link != nil || h.Room().Place != nil {
 			t.Error("a canceled task is still in the queue")
+		}
+		if own(h) != nil || h.Done() != done {
+			t.Error("a task that never begins has more in its Room than what Done returns")
 		}
 		close(gate)
 		if err := busy.Wait(t.Context()); err != nil {
@@ -135,6 +150,12 @@ func TestWatchdogKeepsNothing(t *testing.T) {
 			w := weak.Make(x)
 			return func() bool { return w.Value() == nil }
 		},
+		"executor without demand": func() func() bool {
+			x := NewExecutorWith(ExecutorConfig{StallAfter: time.Hour})
+			task.Start(x, func(context.Context) error { return nil })
+			w := weak.Make(x)
+			return func() bool { return w.Value() == nil }
+		},
 		"group": func() func() bool {
 			g := NewGroupWith[int](Config{StallAfter: time.Hour}, context.Background())
 			gate := make(chan struct{})
@@ -175,5 +196,43 @@ func until(mu sync.Locker, cond func() bool) {
 			return
 		}
 		runtime.Gosched()
+	}
+}
+
+// What the watchdog finds: also that it was disarmed when it had fired already.
+func TestBark(t *testing.T) {
+	returns := func(context.Context) error { return nil }
+	for _, c := range []struct {
+		armed, running, waiting, sameTurn bool
+		stalled, again                    bool
+	}{
+		{armed: true, running: true, waiting: true, sameTurn: true, stalled: true},
+		{armed: true, running: true, waiting: true, again: true},
+		{armed: true, running: true, sameTurn: true},
+		{armed: true, waiting: true, sameTurn: true},
+		{running: true, waiting: true, sameTurn: true},
+	} {
+		x, g := NewExecutor(), NewGroup[int](t.Context())
+		x.current = task.Start(x, returns)
+		if !c.waiting {
+			x.ready.Remove(x.current)
+		} else if err := g.Go(func(context.Context) (int, error) { return 0, nil }); err != nil {
+			t.Fatal(err)
+		}
+		x.running, g.running = c.running, c.running
+		x.watchdog.armed, g.watchdog.armed = c.armed, c.armed
+		if !c.sameTurn {
+			x.turns, g.started = 1, 1
+		}
+		x.bark()
+		g.bark()
+		if got := [2]bool{x.stalled != nil, x.watchdog.armed}; got != [2]bool{c.stalled, c.again} {
+			t.Errorf("executor, %+v: stalled, armed again: %v", c, got)
+		}
+		if got := [2]bool{g.stalled != nil, g.watchdog.armed}; got != [2]bool{c.stalled, c.again} {
+			t.Errorf("group, %+v: stalled, armed again: %v", c, got)
+		}
+		x.watchdog.disarm()
+		g.watchdog.disarm()
 	}
 }

@@ -52,3 +52,30 @@ func TestExecutorStall(t *testing.T) {
 		}
 	})
 }
+
+// A task that is ready because another one has canceled what it waited for is kept waiting, too.
+func TestStallAfterCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := serial.NewExecutor()
+		gate := make(chan struct{})
+		h := task.Start(x, func(ctx context.Context) error {
+			var awaited *task.Future[int]
+			blocks := task.Fork(ctx, func(context.Context) (int, error) {
+				time.Sleep(time.Hour) // no other is ready: nothing is measured
+				awaited.Cancel()
+				<-gate
+				return 0, nil
+			})
+			awaited = task.Fork(ctx, blocks.Value)
+			_, err := awaited.Value(ctx)
+			return err
+		})
+		var stall *serial.StallError
+		if err := h.Wait(t.Context()); !errors.As(err, &stall) {
+			t.Errorf("Wait: %v", err)
+		}
+		close(gate)
+		synctest.Wait()
+		x.Flush(0)
+	})
+}

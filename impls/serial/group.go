@@ -37,7 +37,7 @@ type StallError struct {
 
 // Error says what stalls, for how long, and what to do.
 func (e *StallError) Error() string {
-	return "serial: task " + strconv.FormatUint(e.Task, 10) + " has not finished for " + e.After.String() +
+	return "serial: " + named("task", e.Task) + " has not finished for " + e.After.String() +
 		" while " + strconv.Itoa(e.Waiting) + " more wait for their turn: tasks run one at a time here, so one that" +
 		" waits for another never ends; use an implementation that promises Overlap, or a longer StallAfter"
 }
@@ -251,17 +251,13 @@ type unstarted[T any] Group[T]
 
 func (q *unstarted[T]) len() int { return q.queued.Len() }
 
-func (q *unstarted[T]) numbers(yield func(int, uint64) bool) {
+func (q *unstarted[T]) numbers(each func(int, uint64)) {
 	for i := range q.queued.Len() {
-		if !yield(i, q.queued.At(i).number) {
-			return
-		}
+		each(i, q.queued.At(i).number)
 	}
 }
 
-func (q *unstarted[T]) who(i int) string {
-	return "task " + strconv.FormatUint(q.queued.At(i).number, 10)
-}
+func (q *unstarted[T]) who(i int) string { return named("task", q.queued.At(i).number) }
 
 // run runs the current task and then further ones as long as they are demanded.
 // The goroutine that runs it is the only one to touch current meanwhile.
@@ -311,7 +307,7 @@ func (g *Group[T]) complete(r group.Result[T]) bool {
 // settle, if the group is closed and nothing is in flight, fixes what Wait
 // answers and releases the context and the consumers. mu is held.
 func (g *Group[T]) settle() {
-	if g.outcome.Settled() || !g.closed || g.running || g.queued.Len() > 0 {
+	if !g.closed || g.running || g.queued.Len() > 0 {
 		return
 	}
 	g.outcome.Settle()

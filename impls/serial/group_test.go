@@ -9,6 +9,7 @@ import (
 
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/impls/serial"
+	"github.com/dynolab/dyno/task"
 )
 
 // A task that waits for one behind it is reported, by Next and by Wait, and the
@@ -21,6 +22,7 @@ func TestStall(t *testing.T) {
 	}{
 		{"default", serial.Config{}, time.Minute},
 		{"set", serial.Config{StallAfter: time.Second}, time.Second},
+		{"least", serial.Config{StallAfter: 1}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,6 +53,11 @@ func TestStall(t *testing.T) {
 				}
 				if _, _, err := g.Next(t.Context()); !errors.As(err, &stall) {
 					t.Errorf("Next while stalled: %v", err)
+				}
+				ended, cancel := context.WithCancel(t.Context())
+				cancel()
+				if _, _, err := g.Next(ended); err != context.Canceled {
+					t.Errorf("Next while stalled, with a context that has ended: %v", err)
 				}
 				other <- 1
 				for want := 1; want <= 3; want++ {
@@ -119,24 +126,73 @@ func TestNoStall(t *testing.T) {
 	}
 }
 
-// A task that comes to wait behind one that runs alone so far starts the clock.
-func TestStallBehindLoneTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := serial.NewGroup[int](t.Context())
-		gate := make(chan struct{})
-		_ = g.Go(func(context.Context) (int, error) { <-gate; return 0, nil })
-		failed := make(chan error, 1)
-		go func() { failed <- g.Wait() }()
-		time.Sleep(time.Hour)
-		_ = g.Go(func(context.Context) (int, error) { return 0, nil })
-		var stall *serial.StallError
-		if err := <-failed; !errors.As(err, &stall) {
-			t.Errorf("Wait: %v", err)
-		}
-		close(gate)
-		synctest.Wait()
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
+// Both measure for how long a task has kept another one waiting, and go on measuring.
+func TestStallIsMeasured(t *testing.T) {
+	const after = time.Minute
+	for name, begin := range map[string]func() (start func(f func()) (wait func() error)){
+		"group": func() func(func()) func() error {
+			g := serial.NewGroup[int](context.Background())
+			return func(f func()) func() error {
+				_ = g.Go(func(context.Context) (int, error) { f(); return 0, nil })
+				return g.Wait
+			}
+		},
+		"executor": func() func(func()) func() error {
+			x := serial.NewExecutor()
+			return func(f func()) func() error {
+				h := task.Start(x, func(context.Context) error { f(); return nil })
+				return func() error { return h.Wait(context.Background()) }
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := begin()
+				waited := make(chan error, 1)
+				// One that kept another one waiting has done so before.
+				first, second := start(func() {}), start(func() {})
+				if err := errors.Join(first(), second()); err != nil {
+					t.Errorf("Wait: %v", err)
+				}
+				// One that is alone for a while, and not alone for less than that.
+				wait := start(func() { time.Sleep(after + after/2) })
+				go func() { waited <- wait() }()
+				time.Sleep(after * 3 / 4)
+				second = start(func() {})
+				if err := errors.Join(<-waited, second()); err != nil {
+					t.Errorf("a task was waited for for less than a minute: %v", err)
+				}
+				// One that blocks, alone at first; those that come do not put off the report.
+				gate := make(chan struct{})
+				wait = start(func() { <-gate })
+				go func() { waited <- wait() }()
+				time.Sleep(time.Hour)
+				for i := range time.Duration(4) {
+					var stall *serial.StallError
+					select {
+					case err := <-waited:
+						if !errors.As(err, &stall) || i != 3 {
+							t.Errorf("Wait after %v: %v", i*after*2/5, err)
+						}
+					default:
+						if i == 3 {
+							t.Error("a task has blocked others for more than a minute, and Wait goes on")
+						}
+					}
+					start(func() {})
+					time.Sleep(after * 2 / 5)
+				}
+				now := time.Now()
+				var stall *serial.StallError
+				if err := wait(); !errors.As(err, &stall) || time.Since(now) != 0 {
+					t.Errorf("Wait for what is blocked: %v after %v", err, time.Since(now))
+				}
+				close(gate)
+				synctest.Wait()
+				if err := start(func() {})(); err != nil {
+					t.Errorf("Wait after the stall: %v", err)
+				}
+			})
+		})
+	}
 }

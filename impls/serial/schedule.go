@@ -88,10 +88,13 @@ func (c Choice) String() string {
 type line interface {
 	len() int
 	// numbers passes the number of each.
-	numbers(yield func(i int, number uint64) bool)
+	numbers(each func(i int, number uint64))
 	// who names the i-th one.
 	who(i int) string
 }
+
+// named is the name of what has that number.
+func named(kind string, number uint64) string { return kind + " " + strconv.FormatUint(number, 10) }
 
 // scheduler makes the choices of one schedule, for one group, dispatcher or
 // executor, whose mutex guards it.
@@ -157,7 +160,7 @@ func (c *scheduler) choose(l line) int {
 		}
 		i, _ = c.highest(l)
 	case c.Order == Replay:
-		if c.step < len(c.Choices) && c.Choices[c.step] >= 0 && c.Choices[c.step] < n {
+		if c.step < len(c.Choices) && uint(c.Choices[c.step]) < uint(n) {
 			i = c.Choices[c.step]
 		}
 	}
@@ -171,11 +174,11 @@ func (c *scheduler) choose(l line) int {
 // highest returns the one in l that has the highest priority.
 func (c *scheduler) highest(l line) (index int, number uint64) {
 	var top uint64
-	for i, n := range l.numbers {
-		if p := c.priority(n); i == 0 || p > top {
+	l.numbers(func(i int, n uint64) {
+		if p := c.priority(n); p >= top {
 			index, number, top = i, n, p
 		}
-	}
+	})
 	return index, number
 }
 

@@ -11,11 +11,9 @@ type ready []uint64
 
 func (r ready) len() int { return len(r) }
 
-func (r ready) numbers(yield func(int, uint64) bool) {
+func (r ready) numbers(each func(int, uint64)) {
 	for i, n := range r {
-		if !yield(i, n) {
-			return
-		}
+		each(i, n)
 	}
 }
 
@@ -153,9 +151,22 @@ func TestPCTEnds(t *testing.T) {
 	}
 }
 
+// One that has fallen as deep as can be is the highest if it is alone.
+func TestLowestAlone(t *testing.T) {
+	c := newScheduler(Schedule{Order: PCT})
+	c.fallen = []fall{{number: 7}}
+	if i, n := c.highest(ready{7}); i != 0 || n != 7 {
+		t.Errorf("the highest of 7 alone is %d at %d", n, i)
+	}
+}
+
 func TestPCTHasDefaults(t *testing.T) {
-	if n := len(newScheduler(Schedule{Order: PCT}).changes); n != 2 {
-		t.Errorf("there are %d changes of priority, want 2", n)
+	for _, c := range [][2]Schedule{{{}, {Depth: 3, Steps: 100}}, {{Depth: 1, Steps: 1}, {Depth: 1, Steps: 1}}} {
+		given, want := c[0], c[1]
+		given.Order = PCT
+		if c := newScheduler(given); c.Depth != want.Depth || c.Steps != want.Steps || len(c.changes) != want.Depth-1 {
+			t.Errorf("%d steps and %d changes of priority, want %d and %d", c.Steps, len(c.changes), want.Steps, want.Depth-1)
+		}
 	}
 }
 
