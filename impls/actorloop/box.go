@@ -14,9 +14,8 @@ type phase uint8
 
 const (
 	asleep    phase = iota // who sends it something tells the scheduler
-	scheduled              // the scheduler, or a worker, has it
+	scheduled              // the scheduler, or a worker, has it, or it has stopped for good
 	suspended              // it handles system messages only
-	finished               // it has stopped for good
 )
 
 // box is an actor with its mailbox: its [actor.Port].
@@ -230,8 +229,7 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	case actor.Yield:
 		return true
 	case actor.Stopped:
-		b.phase = finished
-		return false
+		return false // and as it stays scheduled, nothing schedules it again
 	case actor.Suspended:
 		b.phase = suspended
 	case actor.Continue:

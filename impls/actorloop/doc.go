@@ -147,7 +147,7 @@
 //  5. A send that races with its actor's end takes the mailbox's mutex before
 //     Close, and Close hands the message to the dead letters; or after it, and
 //     it is refused. Calls that wait for room are answered by Close. A Wake
-//     that races with it finds the actor scheduled or finished, and nothing to do.
+//     that races with it finds the actor scheduled, and nothing to do.
 //  6. An actor that calls runtime.Goexit ends its worker's goroutine. What the
 //     deferred functions do is what the worker would have done with the verdict;
 //     then another goroutine goes on as that worker. The scheduler hears nothing

@@ -137,6 +137,7 @@ func (x *Executor) Start(h, _ *task.Handle) error {
 		if d&shut != 0 {
 			return task.ErrClosed
 		}
+		invariants.Window() // Close may come now, or another Start
 		if x.door.CompareAndSwap(d, d+1) {
 			break
 		}
@@ -211,6 +212,7 @@ func (x *Executor) Pending() int { return x.ask(census, nil).n }
 func (x *Executor) Close() {
 	for {
 		d := x.door.Load()
+		invariants.Window() // a Start may come now
 		if d&shut != 0 || x.door.CompareAndSwap(d, d|shut) {
 			return
 		}

@@ -394,7 +394,7 @@ func (g *Group[T]) grant() {
 // Wait answers, releases the context and sees the tasks' goroutines off.
 func (g *Group[T]) settle() {
 	m := &g.manager
-	if !m.closed || g.outcome.Settled() || m.inflight > 0 || m.coming > 0 {
+	if !m.closed || m.inflight > 0 || m.coming > 0 {
 		return
 	}
 	g.outcome.Settle()

@@ -52,9 +52,8 @@ func (g *guest) Run() {
 }
 
 func (g *guest) Leave() {
-	if b := g.ready; b != nil {
-		g.ready = nil
-		g.d.schedule(b, nil)
+	if g.ready != nil {
+		g.d.schedule(g.ready, nil)
 	}
 	g.d.send(newEvent(event{kind: went, of: g}))
 }

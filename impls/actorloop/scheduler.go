@@ -198,6 +198,7 @@ func (s *scheduler) watchdog() {
 	kept := false
 	for w := range s.workers {
 		b := w.next.Load()
+		invariants.Window() // the worker may come to it now
 		if b != nil && b == w.seen && w.next.CompareAndSwap(b, nil) {
 			s.push(&b.event)
 			b = nil
@@ -206,8 +207,8 @@ func (s *scheduler) watchdog() {
 		kept = kept || b != nil
 	}
 	waiting := len(s.d.outbox)
-	if waiting > 0 && s.seen == s.taken() {
-		// No goroutine has taken anything for a whole period: all workers are busy
+	if s.seen == s.taken() {
+		// No goroutine has taken anything for a whole period: if any waits, all workers are busy
 		// with long turns, or blocked.
 		for range min(s.d.target, waiting) {
 			s.startWorker()

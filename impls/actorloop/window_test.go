@@ -6,40 +6,24 @@ import (
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
+	"github.com/dynolab/dyno/task"
 )
 
 // These tests have something happen between a look and what relies on it: what the scheduler
 // does not look for once more would wait for ever.
 
-// stopped returns the scheduler of a dispatcher, which no goroutine runs.
-func stopped(t *testing.T) *scheduler {
+// windowed skips a test where windows are nothing.
+func windowed(t *testing.T) {
 	t.Helper()
 	if !invariants.Enabled {
 		t.Skip("windows are nothing in this build: -race or -tags dynocheck")
 	}
-	d := NewDispatcher()
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	d.Stop(func() { close(ended) })
-	<-ended
-	<-d.over
-	d.target = 0 // no worker is started: the boxes have no actors
-	d.outbox = make(chan *box, outboxActors)
-	s := &scheduler{d: d, workers: map[*worker]struct{}{}}
-	s.tick.msg.kind = tick
-	t.Cleanup(func() {
-		if s.timer != nil {
-			s.timer.Stop()
-		}
-	})
-	return s
 }
 
 // The outbox is full, and workers have emptied it before they know that room is wanted.
 func TestRoomThatCameBeforeItWasWanted(t *testing.T) {
-	s := stopped(t)
+	windowed(t)
+	s := stopped(t, 0)
 	for range outboxActors + 1 {
 		s.push(&newBox(s.d, actor.MailboxConfig{}).event)
 	}
@@ -57,7 +41,8 @@ func TestRoomThatCameBeforeItWasWanted(t *testing.T) {
 
 // A worker keeps an actor before it knows that the scheduler wants to be told.
 func TestKeptBeforeItWasWanted(t *testing.T) {
-	s := stopped(t)
+	windowed(t)
+	s := stopped(t, 0)
 	w := &worker{d: s.d}
 	s.workers[w] = struct{}{}
 	defer invariants.Within(func() {
@@ -74,9 +59,7 @@ func TestKeptBeforeItWasWanted(t *testing.T) {
 // A closed group refuses without asking only when it has settled: who is refused and then cancels
 // is too late.
 func TestRefusedWhenSettled(t *testing.T) {
-	if !invariants.Enabled {
-		t.Skip("windows are nothing in this build: -race or -tags dynocheck")
-	}
+	windowed(t)
 	g := NewGroup[int](context.Background())
 	windows := 0
 	end := invariants.Within(func() {
@@ -89,5 +72,44 @@ func TestRefusedWhenSettled(t *testing.T) {
 	end()
 	if windows != 1 || g.credit.Load() != withdrawn || !g.outcome.Settled() {
 		t.Errorf("after %d windows, want one, the credit is %d, and the group has settled: %v", windows, g.credit.Load(), g.outcome.Settled())
+	}
+}
+
+// A worker comes to what it has kept while the scheduler is about to give that to others.
+func TestKeptAndComeTo(t *testing.T) {
+	windowed(t)
+	s, b := stopped(t, 0), newBox(nil, actor.MailboxConfig{})
+	w := &worker{d: s.d, seen: b}
+	w.next.Store(b)
+	s.workers[w] = struct{}{}
+	defer invariants.Within(func() { w.next.Store(nil) })()
+	if s.watchdog(); s.oldest != nil {
+		t.Error("two run an actor: the worker that kept it, and whoever the scheduler gives it to")
+	}
+}
+
+// A task is accepted, and the executor closed, while another call is about to do so.
+func TestDoorWhileItMoves(t *testing.T) {
+	windowed(t)
+	var h task.Handle
+	var x *Executor
+	start, shutDoor := func() error { return x.Start(&h, nil) }, func() error { x.Close(); return nil }
+	for _, c := range []struct {
+		name       string
+		do         func() error
+		meanwhile  func()
+		want       error
+		wantAtDoor uint64
+	}{
+		{"Start while it closes", start, func() { x.door.Store(shut) }, task.ErrClosed, shut},
+		{"Close while a task comes", shutDoor, func() { x.door.Store(1) }, nil, shut | 1},
+	} {
+		x = NewExecutor()
+		end := invariants.Within(c.meanwhile)
+		err := c.do()
+		end()
+		if d := x.door.Load(); err != c.want || d != c.wantAtDoor {
+			t.Errorf("%s: %v, and the door is %x; want %v and %x", c.name, err, d, c.want, c.wantAtDoor)
+		}
 	}
 }
