@@ -328,7 +328,6 @@ func (b *box) serve() (rests bool) {
 			b.tally.Publish()
 			invariants.Window()
 			if b.first = <-b.in; isMark(b.first) {
-				b.first = nil
 				b.unring()
 			} else {
 				b.woken = true

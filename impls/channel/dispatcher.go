@@ -11,34 +11,33 @@ type Dispatcher struct {
 	// registry, of capacity one, holds what is known of all actors together,
 	// between those who look something up or enter it.
 	registry chan *registry
+
+	started chan struct{} // of capacity one, full once Start was called
 }
 
 // registry belongs to the goroutine that received it.
 type registry struct {
-	started bool
-	newest  *box        // the actors that have a goroutine, linked through older and newer
-	actors  int         // their number
-	gone    actor.Stats // what those counted that have stopped
-	done    func()      // to be called by the last one, once Stop has been called
+	newest *box        // the actors that have a goroutine, linked through older and newer
+	actors int         // their number
+	gone   actor.Stats // what those counted that have stopped
+	done   func()      // to be called by the last one, once Stop has been called
 }
 
 // NewDispatcher returns a dispatcher.
 func NewDispatcher() *Dispatcher {
-	d := &Dispatcher{registry: make(chan *registry, 1)}
+	d := &Dispatcher{registry: make(chan *registry, 1), started: make(chan struct{}, 1)}
 	d.registry <- &registry{}
 	return d
 }
 
 // Start implements [actor.Dispatcher].
 func (d *Dispatcher) Start() error {
-	k := <-d.registry
-	again := k.started
-	k.started = true
-	d.registry <- k
-	if again {
+	select {
+	case d.started <- struct{}{}:
+		return nil
+	default:
 		return actor.ErrStarted
 	}
-	return nil
 }
 
 // Attach implements [actor.Dispatcher].
@@ -79,9 +78,9 @@ func (d *Dispatcher) leave(b *box) {
 	b.older, b.newer = nil, nil
 	b.tally = actor.Tally{} // the next goroutine counts anew
 	k.actors--
-	done := k.done
-	if k.actors > 0 {
-		done = nil
+	var done func()
+	if k.actors == 0 {
+		done = k.done
 	}
 	d.registry <- k
 	if done != nil {

@@ -195,7 +195,7 @@ func TestYieldsAreNoParks(t *testing.T) {
 		})
 		st := r.Stats()
 		turns, parks := st.Turns-base.Turns, st.Parks-base.Parks
-		if turns < 11 || parks > turns-9 {
+		if turns < 11 || parks > turns-9 || parks < 2 { // two: the guardian, and the actor in the end
 			t.Errorf("%d turns and %d parks: the actor had ten turns and went to sleep in few of them", turns, parks)
 		}
 		r.shutdown()
@@ -265,6 +265,9 @@ func TestFlood(t *testing.T) {
 					g.gate <- struct{}{}
 				}
 				synctest.Wait()
+				if n > room+1 { // and is in the turn with it
+					r.wantBacklog(g, n-room)
+				}
 				r.Send(g.ref, n)
 				n++
 			}
@@ -445,11 +448,15 @@ func TestSuspendedAwake(t *testing.T) {
 				p.Mailbox = m
 				ref := r.spawn(p)
 				synctest.Wait() // it sleeps
+				base := r.Stats()
 				r.Send(ref, 1)
 				r.Suspend(ref, actor.Suspension{})
 				synctest.Wait()
 				if n := ref.Backlog() + handled; n != 1 {
 					t.Errorf("of one message %d wait or were handled", n)
+				}
+				if n := r.Stats().Messages - base.Messages; n != uint64(handled) {
+					t.Errorf("%d messages are counted, and %d were handled", n, handled)
 				}
 				r.Resume(ref)
 				synctest.Wait()
@@ -460,6 +467,45 @@ func TestSuspendedAwake(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSuspendedStays: an actor that was suspended in its first turn keeps its goroutine, since from
+// then on senders use the channel; and what came beside the overflow meanwhile is handled once.
+func TestSuspendedStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		gate, got := make(chan struct{}), []any(nil)
+		ref := r.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
+			<-gate
+			got = append(got, msg)
+			return nil
+		}))
+		base := r.Stats()
+		r.Send(ref, 1)
+		synctest.Wait()
+		b := r.latest()
+		r.Suspend(ref, actor.Suspension{})
+		close(gate)
+		synctest.Wait()
+		if st := r.Stats(); st.Messages-base.Messages != 1 {
+			t.Errorf("%d messages of a suspended actor are counted, want 1", st.Messages-base.Messages)
+		}
+		b.first, b.woken = 2, true // as if it had just been woken by that
+		b.in <- 3
+		synctest.Wait()
+		if n := ref.Backlog(); n != 2 {
+			t.Errorf("a backlog of %d, want 2", n)
+		}
+		r.Resume(ref)
+		synctest.Wait()
+		if want := []any{1, 2, 3}; !slices.Equal(got, want) {
+			t.Errorf("handled %v, want %v", got, want)
+		}
+		if m, n := modeOf(b), r.Stats().Workers-base.Workers; m != calm || n != 1 {
+			t.Errorf("mode %d and %d goroutines, want calm and 1", m, n)
+		}
+		r.shutdown()
+	})
 }
 
 // TestLateSends: what a sender that was about to use the channel puts there
@@ -493,7 +539,19 @@ func TestLateSends(t *testing.T) {
 		b.in <- 3
 		b.fillUp() // finds what came between its look and its marks
 		r.wantLetters(3)
-		if err := g.ref.Tell(4); !errors.Is(err, actor.ErrStopped) {
+		for len(b.in) > 0 {
+			<-b.in
+		}
+		b.in <- theMark
+		b.in <- 4
+		b.seal() // finds both
+		r.wantLetters(4)
+		if q := b.take(); !q.rung {
+			t.Error("a wake-up may put one more mark into the channel")
+		} else {
+			b.put(q)
+		}
+		if err := g.ref.Tell(5); !errors.Is(err, actor.ErrStopped) {
 			t.Errorf("Tell: %v, want ErrStopped", err)
 		}
 		b.Wake(nil)
@@ -519,8 +577,8 @@ func TestOverflowEnds(t *testing.T) {
 			t.Errorf("%d dead letters, want %d", n, len(all))
 		}
 		r.wantBacklog(g, 0)
-		if q := g.box.take(); q.msgs != nil {
-			t.Errorf("a mailbox that is closed keeps %d messages", len(q.msgs))
+		if q := g.box.take(); q.msgs != nil || g.box.out != nil {
+			t.Errorf("a mailbox that is closed keeps %d messages", len(q.msgs)+len(g.box.out))
 		}
 		r.shutdown()
 	})
@@ -783,19 +841,54 @@ func TestWaitEnds(t *testing.T) {
 }
 
 // TestRoomAfterFull: a mailbox that has got room between the two calls takes
-// the message at once.
+// the message at once, and only once.
 func TestRoomAfterFull(t *testing.T) {
+	for _, priority := range []func(any) int{nil, func(any) int { return 0 }} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			g := r.gated(actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: priority})
+			close(g.gate)
+			synctest.Wait() // it sleeps
+			if err := g.box.SendWait(t.Context(), 1, nil); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			r.wantGot(g, "busy", 1)
+			r.shutdown()
+		})
+	}
+}
+
+// TestAnsweredAndEnded: a call that finds its context ended, and that its mailbox has closed first,
+// says that.
+func TestAnsweredAndEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		g := r.gated(actor.MailboxConfig{Policy: actor.Block, Capacity: 1})
-		if err := g.box.SendWait(t.Context(), 1, nil); err != nil {
-			t.Error(err)
-		}
-		close(g.gate)
+		b := newBox(NewDispatcher(), actor.MailboxConfig{Policy: actor.Block, Capacity: 1, Priority: func(any) int { return 0 }})
+		b.Send(1, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := make(chan error)
+		go func() { answer <- b.SendWait(ctx, 2, nil) }()
 		synctest.Wait()
-		r.wantGot(g, "busy", 1)
-		r.shutdown()
+		q := <-b.ordered.turn // it waits for that when its context has ended
+		cancel()
+		synctest.Wait()
+		q.Close()
+		b.ordered.turn <- q
+		if err := <-answer; !errors.Is(err, actor.ErrStopped) {
+			t.Errorf("SendWait: %v, want %v", err, actor.ErrStopped)
+		}
 	})
+}
+
+// TestStays: sleep is counted for each turn after which there was some.
+func TestStays(t *testing.T) {
+	b := newBox(NewDispatcher(), actor.MailboxConfig{})
+	for turns, want := range []uint64{0, 1, 2} {
+		b.tally.Turns = uint64(turns)
+		if b.stay(); b.tally.Parks != want {
+			t.Errorf("after %d turns the goroutine has gone on %d times, want %d", turns, b.tally.Parks, want)
+		}
+	}
 }
 
 // TestSendersWaitInLine: who finds the queue away for long lets go of its processor, which

@@ -36,7 +36,7 @@
 //  1. Close takes the state, sets closed and closes shut, which releases the
 //     calls of Go that wait for a slot.
 //  2. A Go that got its slot while Close was under way finds closed in the
-//     state, gives the slot back and is refused.
+//     state and is refused.
 //  3. The goroutine that leaves a closed group with nothing in flight settles it and sends
 //     news. The consumer that receives it sees the end and sends news on to the
 //     next one.

@@ -63,10 +63,9 @@ func (x *Executor) Start(h, from *task.Handle) error {
 		e.starter, e.row = starter, 0
 	}
 	e.row++
-	yields := e.row%inARow == 0
 	x.door <- e
 	go x.run(h)
-	if yields {
+	if e.row%inARow == 0 {
 		runtime.Gosched()
 	}
 	return nil
@@ -138,8 +137,8 @@ func (x *Executor) Flush(int) int { return 0 }
 
 // Pending implements [task.Executor].
 func (x *Executor) Pending() int {
-	e := <-x.door // first: what is over by the time of the ledger was accepted before
-	n := <-x.ledger
+	e := <-x.door
+	n := <-x.ledger // with both in hand no task comes in and none ends
 	x.ledger <- n
 	x.door <- e
 	if invariants.Enabled && n > e.accepted {

@@ -23,7 +23,7 @@ type Group[T any] struct {
 	shut  chan struct{} // closed by Close
 
 	// offers hands a task from a call of Go that finds no slot to the goroutine
-	// that comes to the end of its own, which accepts it, slot and all.
+	// that comes to the end of its own, which accepts it, slot and all; nil without a limit
 	offers chan group.TaskFunc[T]
 }
 
@@ -46,15 +46,14 @@ type idle struct {
 // NewGroup returns an open group. A nil ctx means context.Background.
 func NewGroup[T any](ctx context.Context, opts ...group.Option) *Group[T] {
 	g := &Group[T]{
-		cfg:    group.Resolve(opts...),
-		turn:   make(chan *state[T], 1),
-		news:   make(chan struct{}, 1),
-		shut:   make(chan struct{}),
-		offers: make(chan group.TaskFunc[T]),
+		cfg:  group.Resolve(opts...),
+		turn: make(chan *state[T], 1),
+		news: make(chan struct{}, 1),
+		shut: make(chan struct{}),
 	}
 	g.outcome = group.NewOutcome(ctx, g.cfg)
 	if n := g.cfg.MaxConcurrency; n > 0 {
-		g.slots = make(chan struct{}, n)
+		g.slots, g.offers = make(chan struct{}, n), make(chan group.TaskFunc[T])
 	}
 	s := new(state[T])
 	s.results.Reserve(g.cfg.ResultBuffer)
@@ -96,20 +95,12 @@ func (g *Group[T]) Go(fn group.TaskFunc[T]) error {
 	s := <-g.turn
 	if s.closed {
 		g.put(s)
-		g.vacate()
-		return group.ErrGroupClosed
+		return group.ErrGroupClosed // with the slot, which no task will want
 	}
 	s.inflight++
 	g.put(s)
 	go g.work(fn)
 	return nil
-}
-
-// vacate gives a slot back.
-func (g *Group[T]) vacate() {
-	if g.slots != nil {
-		<-g.slots
-	}
 }
 
 // Close implements [group.Group].
@@ -198,13 +189,11 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 	s := <-g.turn
 	g.outcome.Complete(r.Err)
 	s.results.Push(r)
-	if g.slots != nil && !s.closed {
-		select {
-		case next = <-g.offers: // accepted: the state is in hand, and open
-			g.put(s)
-			return next
-		default:
-		}
+	select {
+	case next = <-g.offers: // accepted: none of a closed group waits there, for shut has released it
+		g.put(s)
+		return next
+	default:
 	}
 	s.inflight--
 	if s.inflight == 0 {
@@ -216,14 +205,16 @@ func (g *Group[T]) complete(r group.Result[T]) (next group.TaskFunc[T]) {
 		}
 	}
 	g.put(s)
-	g.vacate()
+	if g.slots != nil {
+		<-g.slots
+	}
 	return nil
 }
 
 // settle, if the group is closed and nothing is in flight, fixes what Wait
 // answers and releases the context. The caller owns s.
 func (g *Group[T]) settle(s *state[T]) {
-	if s.closed && s.inflight == 0 && !g.outcome.Settled() {
+	if s.closed && s.inflight == 0 {
 		g.outcome.Settle()
 	}
 }

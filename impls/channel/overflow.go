@@ -278,7 +278,6 @@ func (b *box) retire() bool {
 		b.d.enter(b)
 		return false
 	}
-	b.settle(q)
 	b.verdict = actor.Continue
 	q.mode = resting
 	b.put(q)
@@ -333,7 +332,7 @@ func (b *box) tell(q *overflow) {
 func (b *box) closeSpill() {
 	q := b.hold()
 	msgs := q.msgs
-	q.msgs, q.held = nil, 0
+	q.msgs = nil
 	q.mode = closed
 	b.put(q)
 	b.refuseRest()
