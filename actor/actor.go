@@ -139,10 +139,7 @@ func (p *Props) check() error {
 			return err
 		}
 	}
-	if m := &p.Mailbox; m.Policy != Unbounded || m.Capacity != 0 || m.Watermark != 0 || m.New != nil {
-		return m.check()
-	}
-	return nil // as a rule, and spawning is a matter of some hundred nanoseconds
+	return p.Mailbox.check()
 }
 
 // quantum is the throughput with the default filled in.

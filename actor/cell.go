@@ -133,7 +133,7 @@ func (c *Cell) EndTurn(t *Tally) Verdict {
 	case left <= 0:
 		v = Yield
 	}
-	if c.more != nil && v != Stopped {
+	if c.more != nil { // of an actor that has stopped there is none
 		c.ended(left)
 	}
 	c.worker = nil
@@ -186,7 +186,7 @@ func (c *Cell) handleSignals() bool {
 	if State(c.state.Load()) != StateRunning {
 		return false
 	}
-	if m := c.more; m != nil && (!m.notices.empty() || m.custom != nil) {
+	if c.more != nil {
 		return c.deliver()
 	}
 	return true
@@ -211,9 +211,7 @@ func (c *Cell) handle(s *signal) {
 	case sigStart:
 		c.start()
 	case sigStop:
-		if State(c.state.Load()) != StateStopping {
-			c.state.Store(uint32(StateStopping))
-		}
+		c.state.Store(uint32(StateStopping))
 	case sigChildStopped:
 		c.lost(s.arg.(*Cell))
 	case sigFailure:
@@ -261,16 +259,14 @@ func (c *Cell) handle(s *signal) {
 // lost forgets a child that has stopped.
 func (c *Cell) lost(child *Cell) {
 	c.unlink(child)
-	if c.parent == nil && c.state.Load() == uint32(StateRunning) {
+	if c.parent == nil {
 		c.state.Store(uint32(StateStopping)) // a guardian is gone, and with it the system
 	}
 	m := c.more
 	if m == nil {
 		return
 	}
-	if m.budgets != nil {
-		delete(m.budgets, child)
-	}
+	delete(m.budgets, child)
 	if m.verdict != nil && State(c.state.Load()) != StateStopping {
 		c.renew() // it may have been the last that a restart waited for
 	}
@@ -381,14 +377,10 @@ func (c *Cell) quit() {
 	c.unpause()
 	c.handOn()
 	if m.verdict != nil {
-		if m.verdict.waiting {
-			c.system.timers.stop(&m.verdict.timer)
-		}
-		m.verdict = nil
+		c.system.timers.stop(&m.verdict.timer)
 	}
 	c.stopTimers()
 	c.spill()
-	m.hold = 0
 }
 
 // finish is the end of an actor whose children have stopped.
@@ -559,7 +551,7 @@ func (c *Cell) appendName(b []byte) []byte {
 		}
 		return append(b, c.name()[i:]...)
 	}
-	if c.name() != "" || c.parent == nil {
+	if c.name() != "" {
 		return append(b, c.name()...)
 	}
 	return c.pid.append(append(b, anon...))

@@ -399,7 +399,7 @@ func (c *Cell) recovered(retry bool) {
 // became the actor's.
 func (c *Cell) goOn(o *goOnOrder) {
 	m := c.more
-	if m == nil || m.broken == nil || o.fail != nil && o.fail != m.broken {
+	if m.broken == nil || o.fail != nil && o.fail != m.broken {
 		return // something else has been decided meanwhile
 	}
 	if m.broken.early {
@@ -424,7 +424,7 @@ func (c *Cell) restart(o *restartOrder) {
 	if o.fail != nil && m.broken != o.fail {
 		return // decided already, as one of all
 	}
-	if m.verdict != nil && m.verdict.waiting {
+	if m.verdict != nil {
 		c.system.timers.stop(&m.verdict.timer)
 	}
 	clean := m.verdict != nil && m.verdict.clean

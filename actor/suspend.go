@@ -211,7 +211,4 @@ func (c *Cell) room(all bool) {
 		resume(s.cell, s.epoch, c.workerFor(s.cell))
 	}
 	m.granted = n
-	if all {
-		m.seekers, m.granted = nil, 0
-	}
 }

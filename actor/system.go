@@ -365,11 +365,7 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 		c.started = true
 		c.state.Store(uint32(StateRunning))
 	}
-	if len(p.Middleware)+len(s.middleware) > 0 || p.Supervisor != nil || p.Invoker != nil ||
-		p.Mailbox.Capacity > 0 || p.Mailbox.Watermark > 0 || p.Mailbox.New != nil ||
-		parent != nil && parent.more != nil {
-		c.equip(p, a)
-	}
+	c.equip(p, a)
 	s.table.add(c)
 	if parent != nil {
 		parent.link(c)
@@ -400,7 +396,7 @@ func (c *Cell) equip(p *Props, a Actor) {
 	if box.Watermark > 0 {
 		c.port = &marked{Port: c.port, cell: c, mark: box.Watermark}
 	}
-	if box.Capacity > 0 && box.Policy != Grow {
+	if box.Policy != Unbounded && box.Policy != Grow {
 		c.extra().capacity = box.Capacity
 	}
 	if p.Supervisor != nil {
@@ -525,9 +521,6 @@ func (s *System) deadLetter(l DeadLetter) {
 		if l.Reason == ErrDropped {
 			s.dropped.add(1)
 		}
-	}
-	if s.box.keep <= 0 && s.onLetter == nil && !s.events.active() {
-		return
 	}
 	if b, ok := l.Msg.(Boxed); ok {
 		l.Msg = b.Unbox()
