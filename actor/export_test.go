@@ -6,3 +6,9 @@ func (s *System) PendingTimers() int {
 	defer s.timers.mu.Unlock()
 	return len(s.timers.heap)
 }
+
+// IsShell reports whether a Ref keeps nothing of the actor.
+func (r Ref) IsShell() bool {
+	c := r.cell
+	return c.actor == nil && c.more == nil && c.children == nil && c.older == nil && c.newer == nil
+}

@@ -30,6 +30,7 @@ type manualBox struct {
 	queue []any
 	wakes int
 	shut  bool
+	full  bool
 }
 
 func (b *manualBox) Cell() *actor.Cell { return &b.cell }
@@ -39,12 +40,17 @@ func (b *manualBox) Send(msg any, _ actor.Worker) actor.SendResult {
 	if b.shut {
 		return actor.Closed
 	}
+	if b.full {
+		return actor.MustWait
+	}
 	b.queue = append(b.queue, msg)
 	return actor.Sent
 }
 
-func (b *manualBox) SendWait(context.Context, any, actor.Worker) error {
-	panic("its mailboxes are never full")
+func (b *manualBox) SendWait(ctx context.Context, msg any, w actor.Worker) error {
+	b.full = false
+	b.Send(msg, w)
+	return ctx.Err()
 }
 
 func (b *manualBox) Close() {
@@ -77,11 +83,20 @@ func (b *manualBox) turn() (v actor.Verdict) {
 // newManual makes a system on m and an actor in it, whose box it returns.
 func newManual(t *testing.T, p actor.Props) (m *manual, sys *actor.System, r actor.Ref, b *manualBox) {
 	t.Helper()
+	return newManualWith(t, actor.Config{}, nil, p)
+}
+
+// newManualWith is newManual for a system as c says, with a supervisor of the actor.
+func newManualWith(t *testing.T, c actor.Config, s *actor.Supervisor, p actor.Props) (m *manual, sys *actor.System, r actor.Ref, b *manualBox) {
+	t.Helper()
 	m = &manual{}
-	sys, err := actor.NewSystem(actor.Config{Dispatcher: m, Guardian: actortest.Func(func(ctx *actor.Context, _ any) (err error) {
+	c.Dispatcher = m
+	c.Guardian = actortest.Func(func(ctx *actor.Context, _ any) (err error) {
 		r, err = ctx.Spawn(p)
 		return err
-	})})
+	})
+	c.Guardian.Supervisor = s
+	sys, err := actor.NewSystem(c)
 	must(t, err)
 	must(t, sys.UserGuardian().Tell(1))
 	wantVerdict(t, m.boxes[2].turn(), actor.Continue)
@@ -109,11 +124,14 @@ func TestVerdicts(t *testing.T) {
 		}
 		return nil
 	})
-	p.Throughput = 2
+	p.Throughput, p.Priority = 2, actor.High
 	m, sys, r, b := newManual(t, p)
 	root, system, user := m.boxes[0], m.boxes[1], m.boxes[2]
 	if b.wakes != 0 {
 		t.Errorf("an actor without PreStart was woken %d times to start", b.wakes)
+	}
+	if got := b.cell.Priority(); got != actor.High {
+		t.Errorf("the priority is %v, want High", got)
 	}
 	wantVerdict(t, b.turn(), actor.Continue) // nothing to do
 	for _, msg := range []any{1, 2, 3} {
@@ -184,24 +202,31 @@ func TestCaught(t *testing.T) {
 }
 
 // A system message that comes while a user message is handled is handled next,
-// in the same turn; the ones that wait are not.
+// in the same turn; the ones that wait are not. Its share of the turn is no other.
 func TestSystemMessageInTurn(t *testing.T) {
 	var sys *actor.System
 	var r actor.Ref
 	var n int
 	p := actortest.Func(func(ctx *actor.Context, _ any) error {
-		if n++; n == 2 {
+		if n++; n == 4 {
 			sys.Stop(r)
+		} else {
+			sys.Resume(r) // changes nothing
 		}
 		return nil
 	})
+	p.Throughput = 3
 	_, sys, r, b := newManual(t, p)
-	for i := range 5 {
+	for i := range 7 {
 		must(t, r.Tell(i))
 	}
+	wantVerdict(t, b.turn(), actor.Yield)
+	if n != 3 {
+		t.Errorf("%d messages were handled in a turn of 3", n)
+	}
 	wantVerdict(t, b.turn(), actor.Stopped)
-	if st := sys.Stats(); n != 2 || st.DeadLetters != 3 {
-		t.Errorf("%d messages were handled, and then %+v; want 2, and 3 dead letters", n, st)
+	if st := sys.Stats(); n != 4 || st.DeadLetters != 3 {
+		t.Errorf("%d messages were handled, and then %+v; want 4, and 3 dead letters", n, st)
 	}
 }
 

@@ -20,6 +20,8 @@ var (
 	errBoom = errors.New("boom")
 )
 
+var noContext context.Context // stands for Background
+
 func nothing(*actor.Context, any) error { return nil }
 
 func TestShutdown(t *testing.T) {
@@ -71,7 +73,11 @@ func TestShutdown(t *testing.T) {
 			wantBack(t, r.Tell(3), 3, r, actor.ErrStopped)
 			u := h.System.UserGuardian()
 			wantBack(t, u.Tell(3), 3, u, actor.ErrStopped)
-			must(t, h.System.Shutdown(context.Background()))
+			cancel()
+			for range 20 {
+				must(t, h.System.Shutdown(ctx)) // over is over, also for a context that has ended
+			}
+			must(t, h.System.Shutdown(noContext))
 			h.System.Stop(r)
 			if st := h.System.Stats(); st.Actors != 0 || st.Workers != 0 || h.System.Err() != nil {
 				t.Errorf("afterwards: %+v, %v", st, h.System.Err())
@@ -83,10 +89,14 @@ func TestShutdown(t *testing.T) {
 // What no program does on purpose panics.
 func TestMisuse(t *testing.T) {
 	h := newHost(t, serial.Impl)
+	_, other, r, b := newManual(t, actortest.Func(nothing))
+	b.full = true
+	must(t, r.TellContext(noContext, 1)) // waits without an end
 	h.do(func(ctx *actor.Context) {
 		for what, f := range map[string]func(){
 			"Become(nil)":               func() { ctx.Become(nil) },
 			"StartPeriodic without end": func() { ctx.StartPeriodic(0, 1) },
+			"RunUntilIdle":              func() { other.RunUntilIdle() },
 			"Fail(nil)":                 func() { _ = ctx.System().NewFuture(0).ReplyTo().Fail(nil) },
 		} {
 			func() {

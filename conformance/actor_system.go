@@ -272,6 +272,7 @@ var spawnClauses = []Clause{
 					{"Props.Throughput", actor.Props{New: actortest.Scripted().New, Throughput: -1}},
 					{"Props.Throughput", actor.Props{New: actortest.Scripted().New, Throughput: 1<<30 + 1}},
 					{"Props.Priority", actor.Props{New: actortest.Scripted().New, Priority: actor.High + 1}},
+					{"Props.Priority", actor.Props{New: actortest.Scripted().New, Priority: actor.Low - 1}},
 					{"Props.Middleware", actor.Props{New: actortest.Scripted().New, Middleware: []actor.Middleware{nil}}},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: -1})},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Capacity: 1})},
@@ -282,7 +283,9 @@ var spawnClauses = []Clause{
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Block, Capacity: -1})},
 					{"Mailbox.Policy", box(actor.MailboxConfig{Policy: actor.Block + 1, Capacity: 1})},
 					{"Mailbox.Watermark", box(actor.MailboxConfig{Watermark: -1})},
-					{"Mailbox.New", box(actor.MailboxConfig{New: own, Policy: actor.Grow, Capacity: 1})},
+					{"Mailbox.New", box(actor.MailboxConfig{New: own, Policy: actor.Grow})},
+					{"Mailbox.New", box(actor.MailboxConfig{New: own, Capacity: 1})},
+					{"Mailbox.New", box(actor.MailboxConfig{New: own, Priority: samePriority})},
 					{"Supervisor.Strategy", super(actor.Supervisor{Strategy: actor.AllForOne + 1})},
 					{"Supervisor.Backoff", backoff(actor.Backoff{Min: -1})},
 					{"Supervisor.Backoff", backoff(actor.Backoff{Max: -1})},
@@ -311,6 +314,14 @@ var spawnClauses = []Clause{
 			})
 			st := w.Stats()
 			w.e.require(st.Spawned == 4, "Stats.Spawned is ", st.Spawned, ", want 4, the guardians and x")
+			for _, p := range []actor.Props{ // the last that can work
+				{New: actortest.Scripted().New, Throughput: 1 << 30},
+				{New: actortest.Scripted().New, Priority: actor.Low},
+				{New: actortest.Scripted().New, Priority: actor.High},
+				backoff(actor.Backoff{Min: 1, Max: 1, Factor: 1, Jitter: 1}),
+			} {
+				w.Spawn(p)
+			}
 		}),
 	},
 	{
