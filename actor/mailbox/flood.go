@@ -20,33 +20,22 @@ type floods[E any] struct {
 	pool sync.Pool // of *[]E
 }
 
-// append returns s with e behind it.
-func (f *floods[E]) append(s []E, e E) []E {
-	if len(s) == cap(s) && len(s) >= swell {
-		s = f.grow(s)
-	}
-	return append(s, e)
-}
-
-// grow returns s with more capacity.
+// grow returns s, which is full, with more capacity, unless it is so small that an append
+// had better find the memory.
 func (f *floods[E]) grow(s []E) []E {
+	if len(s) < swell {
+		return s
+	}
 	if large, _ := f.pool.Get().(*[]E); large != nil && cap(*large) > cap(s) {
 		return append(*large, s...)
 	}
 	return append(make([]E, 0, 2*cap(s)), s...)
 }
 
-// discard takes the memory of s, of which every element is zero, if it is for more
-// than keep elements, and returns what is left.
-func (f *floods[E]) discard(s []E, keep int) []E {
-	if cap(s) <= keep {
-		return s
-	}
-	f.give(s)
-	return nil
-}
-
-// give is apart from discard, which is inlined.
+// give takes the memory of s, of which every element is zero. Inlined, it would keep
+// Discard from being inlined.
+//
+//go:noinline
 func (f *floods[E]) give(s []E) {
 	s = s[:0]
 	f.pool.Put(&s)
@@ -59,9 +48,21 @@ var (
 
 // Append returns msgs with msg behind them. It is for an implementation whose
 // plain mailbox is not a Queue but a batch: a slice to which senders append, and
-// which a turn takes as a whole in exchange for an empty one.
-func Append(msgs []any, msg any) []any { return batches.append(msgs, msg) }
+// which a turn takes as a whole in exchange for an empty one. It and Discard are inlined, since
+// they are called for every message that finds an actor asleep.
+func Append(msgs []any, msg any) []any {
+	if len(msgs) == cap(msgs) {
+		msgs = batches.grow(msgs)
+	}
+	return append(msgs, msg)
+}
 
 // Discard takes the memory of an empty batch, of which every element is nil, if it
 // is too large for an actor that sleeps, and returns what that keeps.
-func Discard(msgs []any) []any { return batches.discard(msgs, Keep) }
+func Discard(msgs []any) []any {
+	if cap(msgs) <= Keep {
+		return msgs
+	}
+	batches.give(msgs)
+	return nil
+}

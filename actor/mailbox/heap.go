@@ -24,7 +24,7 @@ func (h *heap) push(prio int, msg any) {
 	if n < cap(h.items) {
 		h.items = h.items[:n+1]
 	} else {
-		h.items = heaps.append(h.items, item{})
+		h.items = append(heaps.grow(h.items), item{})
 	}
 	h.seq++
 	h.items[h.rise(n, prio, h.seq)] = item{prio, h.seq, msg}
@@ -40,8 +40,9 @@ func (h *heap) remove(i int) any {
 	switch {
 	case i < n:
 		h.items[h.rise(h.sink(i), last.prio, last.seq)] = last
-	case n == 0:
-		h.items = heaps.discard(h.items, h.keep)
+	case n == 0 && cap(h.items) > h.keep:
+		heaps.give(h.items)
+		h.items = nil
 	}
 	return msg
 }

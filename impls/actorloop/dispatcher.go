@@ -109,8 +109,7 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // to the scheduler. A worker may keep it for one actor at a time: that is the
 // lease.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
-	switch w := from.(type) {
-	case *worker:
+	if w, ok := from.(*worker); ok {
 		if w.guest == nil && w.next.Load() == nil {
 			invariants.Window()
 			w.next.Store(b)
@@ -119,10 +118,8 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 			d.wantKept.tell(d)
 			return
 		}
-	case *guest:
-		if w.keep(b) {
-			return
-		}
+	} else if g, ok := from.(*guest); ok && g.keep(b) {
+		return
 	}
 	d.send(&b.event)
 }

@@ -24,9 +24,9 @@ type box struct {
 	cell actor.Cell // ends with what the turn writes
 
 	// The turn's, for every message.
-	out  []any        // what it took from in
-	pos  int          // of the next message in out
-	held atomic.Int64 // messages in out, as of the end of the last turn that left any
+	out  []any          // what it took from in
+	pos  int            // of the next message in out
+	held atomic.Uintptr // messages in out, as of the end of the last turn that left any
 
 	_ [8]byte // what senders write, for every message as well, begins a cache line: 192
 
@@ -216,7 +216,7 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	invariants.Window() // what comes now is left to the looks below
 	left := len(b.out) - b.pos
 	if left > 0 || b.held.Load() > 0 {
-		b.held.Store(int64(left))
+		b.held.Store(uintptr(left))
 	}
 	if v == actor.Yield {
 		// Without the lock, for which a flood of senders may keep the actor

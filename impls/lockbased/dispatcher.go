@@ -115,16 +115,15 @@ func (d *Dispatcher) AddStats(s *actor.Stats) {
 // first one that is ready: that would cost more than most turns take. What is
 // queued and not taken because the turn goes on for long, watchdog finds.
 func (d *Dispatcher) schedule(b *box, from actor.Worker) {
-	switch w := from.(type) {
-	case *guest:
-		if w.keep(b) {
-			return
-		}
-		from = nil
-	case *worker:
+	if w, ok := from.(*worker); ok {
 		if w.guest != nil {
 			from = nil // it takes no other actor
 		}
+	} else if g, ok := from.(*guest); ok {
+		if g.keep(b) {
+			return
+		}
+		from = nil
 	}
 	d.mu.Lock()
 	d.ready.Push(b)
