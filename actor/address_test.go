@@ -84,7 +84,7 @@ func TestBadAddresses(t *testing.T) {
 		"dyno://s@1#/user#3", "dyno://s/user#3", "dyno://s@/user#3", "dyno://s@0/user#3", "dyno://s@01/user#3", "dyno://s@A/user#3",
 		"dyno://s@1@1/user#3", "dyno://s/user@1#3", "dyno://s/user#@1", "dyno://s@10000000000000000/user#3", "dyno://s@-1/user#3",
 	} {
-		if a, err := actor.ParseAddress(text); err != actor.ErrBadAddress || !a.IsZero() {
+		if a, err := actor.ParseAddress(text); err != actor.ErrBadAddress || !a.IsZero() || a.UnmarshalText([]byte(text)) != err {
 			t.Errorf("ParseAddress(%q) = %#v, %v", text, a, err)
 		}
 	}

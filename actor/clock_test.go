@@ -178,3 +178,12 @@ func TestSystemTimersInBubble(t *testing.T) {
 		})
 	})
 }
+
+// TestManualClockForgetsItsProcess: a clock that begins now stands at a time that others can
+// compare, without the reading of the process's own clock.
+func TestManualClockForgetsItsProcess(t *testing.T) {
+	now := time.Now()
+	if got := actor.NewManualClock(now).Now(); got != now.Round(0) {
+		t.Errorf("the clock stands at %v", got)
+	}
+}

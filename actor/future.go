@@ -297,9 +297,7 @@ const (
 
 // reply completes the promise from a ReplyTo, or says why not.
 func (p *promise) reply(ticket uint64, msg any, err error) error {
-	if p.system.futures.ended.Load() {
-		p.complete(ticket, ErrOver)
-	} else if p.claim(ticket) && p.settle(msg, err, true) {
+	if !p.system.futures.ended.Load() && p.claim(ticket) && p.settle(msg, err, true) {
 		return nil
 	}
 	if err != nil {
@@ -535,10 +533,9 @@ func (p *promise) release(inside uint64) {
 // left is called by who has made a step to w, in phase taken, by which fewer
 // are inside.
 func (p *promise) left(w uint64) {
-	switch {
-	case w&useWaiters == 0:
+	if w&useWaiters == 0 {
 		p.recycle(w)
-	case w&useWaiters != 0:
+	} else {
 		p.signal()
 	}
 }
@@ -556,7 +553,7 @@ func (p *promise) recycle(w uint64) {
 	if invariants.Enabled && p.state.Load()&^useTimed != w&useTickets|useTaken {
 		invariants.Violated("actor", "a promise is used again when it is taken and no waiter is inside")
 	}
-	p.msg, p.err, p.sent = nil, nil, false
+	p.msg, p.err = nil, nil
 	next := w&useTickets + oneTicket
 	if next == 0 {
 		return // no ticket is issued twice: the garbage collector may have it

@@ -81,7 +81,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 		}
 		start := time.Now()
 		for _, inside := range []bool{false, true} {
-			for _, timeout := range []time.Duration{time.Minute, -1} {
+			for _, timeout := range []time.Duration{time.Minute, 1, -1} {
 				var f actor.Future
 				if inside {
 					h.do(func(ctx *actor.Context) { start = time.Now(); f = ctx.Ask(slow, timeout, ask(1)) })

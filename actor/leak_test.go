@@ -144,3 +144,43 @@ func TestStopEndsTheBackoff(t *testing.T) {
 		}
 	})
 }
+
+// A timer that is kept when it was stopped keeps none of those that were started before or
+// after it. Their period is the shortest there is.
+func TestStoppedTimersLetGo(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		type large [1 << 12]byte
+		var kept *actor.Timer
+		var gone func() bool
+		ticks := 0
+		var periodic *actor.Timer
+		r := h.spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
+			switch msg {
+			case "start":
+				held := new(large)
+				gone = dead(held)
+				before := ctx.StartTimer(time.Hour, held)
+				kept = ctx.StartTimer(time.Hour, "late")
+				after := ctx.StartTimer(time.Hour, held)
+				for _, x := range []*actor.Timer{kept, before, after} {
+					x.Stop()
+				}
+				periodic = ctx.StartPeriodic(1, "tick")
+			case "tick":
+				if ticks++; ticks == 3 {
+					periodic.Stop()
+				}
+			}
+			return nil
+		}))
+		h.Send(r, "start")
+		for range 3 {
+			h.settle()
+		}
+		if ticks != 3 {
+			t.Errorf("%d ticks, want 3", ticks)
+		}
+		collected(t, map[string]func() bool{"the message of a timer that was stopped": gone})
+		runtime.KeepAlive(kept)
+	})
+}

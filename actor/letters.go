@@ -97,5 +97,5 @@ func (b *letterBox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	b.list, b.oldest = nil, 0
+	b.list = nil
 }

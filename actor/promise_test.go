@@ -67,6 +67,7 @@ func walkPromises(t *testing.T, seed uint64, steps int) {
 			return
 		case "done":
 			check("wake", u, ok && msg == u.msg && err == u.err)
+			check("kept", u, u.f.promise.msg == nil && u.f.promise.err == nil) // the others may stay for long
 			u.phase = "gone"
 		default:
 			check("wake", u, ok && err == ErrTaken)
@@ -443,4 +444,13 @@ func TestFuturesAreCollected(t *testing.T) {
 	}
 	_ = kept
 	runtime.KeepAlive(s)
+}
+
+// TestSystemsLeaveProcsAlone: a system asks how many processors there are, and changes nothing.
+func TestSystemsLeaveProcsAlone(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	s, _ := newAsking(wallClock{})
+	if s.NewFuture(0); runtime.GOMAXPROCS(0) != 3 || len(s.futures.over) != 3 {
+		t.Errorf("of 3 processors %d are left, and %d are known", runtime.GOMAXPROCS(0), len(s.futures.over))
+	}
 }

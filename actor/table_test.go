@@ -51,8 +51,11 @@ func TestTable(t *testing.T) {
 		}
 	}
 	tab.clear()
-	if tab.find(live[0].pid) != nil {
+	if tab.find(live[0].pid) != nil || len(tab.all()) != 0 {
 		t.Error("found in a table that was cleared")
+	}
+	if tab.add(live[0]); tab.find(live[0].pid) != live[0] {
+		t.Error("not found in a table that was cleared before")
 	}
 }
 

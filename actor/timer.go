@@ -170,7 +170,6 @@ func (i *idle) rings(c *Cell) {
 	}
 	rest := i.after - now.Sub(i.last)
 	if rest <= 0 {
-		i.timer.fired = true
 		c.more.notices.push(notice{msg: i.timer.msg, timer: &i.timer})
 		return // it is armed again when the message is handled
 	}

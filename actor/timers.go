@@ -171,7 +171,6 @@ func (t *timers) close() {
 	}
 	t.closed = true
 	t.heap = nil
-	t.armed = never
 	t.alarm.Stop()
 }
 
