@@ -221,6 +221,47 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+// opened is a message in a box that counts how often it was opened.
+type opened struct{ times *int }
+
+func (o opened) Unbox() any { *o.times++; return nil }
+
+// A dead letter is made out when there is a reader for it: a mailbox that drops may drop most of
+// what comes.
+func TestNobodyReadsDeadLetters(t *testing.T) {
+	hook := func(actor.DeadLetter) {}
+	for _, c := range []struct {
+		what   string
+		config actor.Config
+		listen bool
+		want   int
+	}{
+		{"no reader", actor.Config{KeepDeadLetters: -1}, false, 0},
+		{"kept", actor.Config{KeepDeadLetters: 1}, false, 1},
+		{"a function", actor.Config{KeepDeadLetters: -1, DeadLetters: hook}, false, 1},
+		{"a subscriber", actor.Config{KeepDeadLetters: -1}, true, 1},
+	} {
+		c.config.Dispatcher, c.config.Guardian = serial.NewDispatcher(), idler
+		c.config.Guardian.Mailbox = actor.MailboxConfig{Policy: actor.DropOldest, Capacity: 1}
+		sys, err := actor.NewSystem(c.config)
+		must(t, err)
+		if c.listen {
+			actor.Subscribe[actor.DeadLetter](sys.Events(), 1)
+		}
+		times := 0
+		for range 2 { // the second takes the place of the first
+			must(t, sys.UserGuardian().Tell(opened{&times}))
+		}
+		if n := sys.Stats().Dropped; n != 1 {
+			t.Errorf("%s: %d messages were dropped, want 1", c.what, n)
+		}
+		if times != c.want {
+			t.Errorf("%s: the message was opened %d times, want %d", c.what, times, c.want)
+		}
+		must(t, sys.Shutdown(context.Background()))
+	}
+}
+
 func TestSubscribeFunc(t *testing.T) {
 	var e actor.EventStream
 	var before, got, after journal

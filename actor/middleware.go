@@ -24,12 +24,8 @@ type front struct {
 // Receive implements Actor.
 func (f *front) Receive(ctx *Context, msg any) error { return f.chain(ctx, msg) }
 
-// newFront returns a front of a, or nil if it needs none. The outer middleware
-// is called first.
+// newFront returns a front of a. The outer middleware is called first.
 func newFront(a Actor, inv Invoker, outer, inner []Middleware) *front {
-	if inv == nil && len(outer) == 0 && len(inner) == 0 {
-		return nil
-	}
 	f := &front{behaviour: a}
 	f.chain = func(ctx *Context, msg any) error { return f.behaviour.Receive(ctx, msg) }
 	if inv != nil {

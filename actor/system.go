@@ -405,7 +405,8 @@ func (c *Cell) equip(p *Props, a Actor) {
 	if up := c.parent; up != nil && up.more != nil && up.more.super != nil {
 		c.extra().fresh = p.New
 	}
-	if f := newFront(a, p.Invoker, c.system.middleware, p.Middleware); f != nil {
+	if p.Invoker != nil || len(c.system.middleware)+len(p.Middleware) > 0 {
+		f := newFront(a, p.Invoker, c.system.middleware, p.Middleware)
 		c.extra().front = f
 		c.actor = f
 	}
@@ -521,6 +522,9 @@ func (s *System) deadLetter(l DeadLetter) {
 		if l.Reason == ErrDropped {
 			s.dropped.add(1)
 		}
+	}
+	if s.box.keep <= 0 && s.onLetter == nil && !s.events.active() {
+		return // a mailbox that drops the oldest may do so for every message
 	}
 	if b, ok := l.Msg.(Boxed); ok {
 		l.Msg = b.Unbox()

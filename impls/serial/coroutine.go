@@ -48,7 +48,7 @@ func (x *Executor) hand() *coroutine {
 			co = &coroutine{x: x, baton: make(chan struct{}, 1)}
 			go co.live()
 		} else {
-			x.idle = co.next
+			x.idle, co.next = co.next, nil // or a long task keeps coroutines that have ended, each the next one
 			x.idles--
 		}
 		co.j, j.co = j, co
