@@ -22,6 +22,7 @@ func TestErrorTexts(t *testing.T) {
 	}{
 		{&SendError{Msg: 1, Reason: ErrStopped}, "actor: not sent to nobody: the actor has stopped"},
 		{&SendError{Msg: 1, Reason: context.Canceled}, "actor: not sent to nobody: context canceled"},
+		{Fatal(ErrStopped), "actor: fatal: the actor has stopped"},
 		{&PropsError{"Field", "must be"}, "actor: Field must be"},
 		{
 			&ShutdownError{Running: []Straggler{{Path: "/user", State: StateRunning}, {Path: "/user/a", State: StateStopping}}, Cause: context.DeadlineExceeded},

@@ -43,7 +43,7 @@ func (b *latestOnly) Len() int {
 }
 
 // TestOwnMailboxAnnouncedOnce has a turn find a message whose sender has yet to
-// announce it, and another sender announce the next one. The sender is held up
+// announce it, and another sender announce the next ones. The sender is held up
 // in the callback for dead letters, which comes between the two.
 func TestOwnMailboxAnnouncedOnce(t *testing.T) {
 	var (
@@ -62,9 +62,11 @@ func TestOwnMailboxAnnouncedOnce(t *testing.T) {
 		}),
 		DeadLetters: func(l actor.DeadLetter) {
 			if l.Msg == 1 {
-				sys.Resume(ref) // any system message has the actor look into its mailbox
-				sys.RunUntilIdle()
-				must(t, ref.Tell(3))
+				for i := 3; i <= 4; i++ {
+					sys.Resume(ref) // any system message has the actor look into its mailbox
+					sys.RunUntilIdle()
+					must(t, ref.Tell(i))
+				}
 			}
 		},
 	}
@@ -89,6 +91,6 @@ func TestOwnMailboxAnnouncedOnce(t *testing.T) {
 	case <-time.After(5 * time.Minute):
 		t.Fatal("the actor's turn does not end: its queue of system messages is a circle")
 	}
-	j.want(t, 2, 3)
+	j.want(t, 2, 3, 4)
 	must(t, sys.Shutdown(context.Background()))
 }

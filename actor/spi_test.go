@@ -249,6 +249,8 @@ func TestStrings(t *testing.T) {
 		{actor.StateStopping.String(), "stopping"},
 		{actor.StateStopped.String(), "stopped"},
 		{actor.State(9).String(), "State(9)"},
+		{actor.Directive(9).String(), "Directive(9)"},
+		{actor.AllForOne.String(), "all-for-one"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %q, want %q", tt.got, tt.want)

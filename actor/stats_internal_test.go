@@ -127,6 +127,13 @@ func TestCellForgets(t *testing.T) {
 		t.Errorf("something is left of a child that has stopped: %+v", p.more)
 	}
 
+	var w watchers
+	w.add(&a)
+	w.add(&b)
+	if w.remove(&c); len(w.list) != 2 {
+		t.Error("a watcher is forgotten in another one's place")
+	}
+
 	var q noticeQueue
 	for i := range 2 {
 		q.push(notice{msg: i})
@@ -156,5 +163,73 @@ func TestEpochsAreNotZero(t *testing.T) {
 		if c.suspended(&pause{cell: c}); c.more.epoch != want {
 			t.Errorf("the suspension is number %d, want %d", c.more.epoch, want)
 		}
+	}
+}
+
+// unscheduled is the port of an actor that has no turns.
+type unscheduled struct{ Port }
+
+func (unscheduled) Wake(Worker) {}
+
+// unscheduledCells returns a function that makes actors of one system, for tests of their parts.
+func unscheduledCells() func() *Cell {
+	s := &System{events: new(EventStream), clock: NewManualClock(time.Unix(0, 0))}
+	s.timers.init(s.clock)
+	return func() *Cell { return &Cell{system: s, port: unscheduled{}, more: &more{}} }
+}
+
+// TestDecisionsAreForgotten: a decision is about one failure, and what was noted for it is gone when it
+// is carried out; a restart that another one follows has not begun before the children are gone.
+func TestDecisionsAreForgotten(t *testing.T) {
+	cell := unscheduledCells()
+	c, kid := cell(), cell()
+	m := c.more
+	first, second := &Failure{}, &Failure{}
+	m.broken, m.escalated, m.lastErr = second, []*Cell{kid}, ErrFailed
+	c.suspend(holdFailed)
+	if c.goOn(&goOnOrder{fail: first}); m.broken != second || m.hold != holdFailed {
+		t.Error("a decision about an earlier failure is carried out")
+	}
+	c.goOn(&goOnOrder{fail: second})
+	if m.hold != 0 || m.escalated != nil || m.lastErr != nil || !kid.signals.pending() {
+		t.Errorf("after Resume there is %+v", m)
+	}
+
+	c.link(kid) // which the restart waits for
+	m.escalated = []*Cell{kid}
+	if c.restart(&restartOrder{}); m.escalated != nil {
+		t.Error("a restarted actor forgives failures of its old children")
+	}
+	v := m.verdict
+	v.timer.waiter = v
+	c.system.timers.start(&v.timer, time.Hour)
+	if c.restart(&restartOrder{}); m.verdict == v || m.verdict.clean || len(c.system.timers.heap) != 0 {
+		t.Errorf("the second restart is %+v, and %d timers are left of the first", m.verdict, len(c.system.timers.heap))
+	}
+}
+
+// TestSeekersAreToldApart: where nothing bounds the mailbox there is room; and who waits for it
+// again, before it has said that it no longer waits, is there twice.
+func TestSeekersAreToldApart(t *testing.T) {
+	cell := unscheduledCells()
+	from, to := cell(), cell()
+	m := to.more
+	to.seek(from, 1)
+	if !from.signals.pending() || m.granted != 1 {
+		t.Error("an unbounded mailbox has no room")
+	}
+	m.seekers = append(m.seekers, seeker{cell: from, epoch: 2})
+	if to.unseek(from, 2); len(m.seekers) != 1 || m.seekers[0].epoch != 1 || m.granted != 1 {
+		t.Errorf("when the second is gone there are %+v, %d of them resumed", m.seekers, m.granted)
+	}
+	if to.unseek(from, 1); len(m.seekers) != 0 || m.granted != 0 {
+		t.Errorf("when both are gone there are %+v, %d of them resumed", m.seekers, m.granted)
+	}
+
+	from.more.sought = seeker{cell: to, epoch: 1}
+	from.more.pause = &pause{Suspension: Suspension{Capacity: Ref{to}}, cell: from, epoch: 2}
+	from.resumed(2, from.now())
+	if s := to.signals.take(); s == nil || s.kind != sigUnseek || s.epoch != 1 || s.next != nil || from.more.sought.epoch != 2 {
+		t.Errorf("resumed twice in a turn, it has said %+v, and is going to say %+v", s, from.more.sought)
 	}
 }

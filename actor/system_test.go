@@ -58,6 +58,9 @@ func TestShutdown(t *testing.T) {
 			if !slices.Equal(paths, want) {
 				t.Errorf("still running: %q, want %q", paths, want)
 			}
+			if root, ok := h.System.Lookup(e.Running[0].PID); ok {
+				t.Errorf("Lookup gives away the root: %v", root)
+			}
 			if !strings.Contains(err.Error(), r.Path()) {
 				t.Errorf("the error %q does not name %s", err, r.Path())
 			}
@@ -131,6 +134,73 @@ func FuzzParsePID(f *testing.F) {
 			t.Errorf("ParsePID(%q) failed", s)
 		}
 	})
+}
+
+// TestNewSystem: a system has what it is made of, and is not made of what cannot be used.
+func TestNewSystem(t *testing.T) {
+	clock := actor.NewManualClock(time.Unix(0, 0))
+	if _, sys, _, _ := newManualWith(t, actor.Config{Clock: clock}, nil, actortest.Func(nothing)); sys.Clock() != clock {
+		t.Error("the system has another clock")
+	}
+	used := serial.NewDispatcher()
+	must(t, used.Start())
+	for what, c := range map[string]actor.Config{
+		"a dispatcher that has been started": {Dispatcher: used},
+		"a middleware that is nil":           {Dispatcher: &manual{}, Middleware: []actor.Middleware{nil}},
+	} {
+		c.Guardian = actortest.Func(nothing)
+		if _, err := actor.NewSystem(c); err == nil {
+			t.Errorf("%s is taken", what)
+		}
+	}
+}
+
+// TestNothingStashed: an actor that has stashed nothing may ask for it.
+func TestNothingStashed(t *testing.T) {
+	n := -1
+	_, _, r, b := newManual(t, actortest.Func(func(ctx *actor.Context, _ any) error {
+		ctx.UnstashAll()
+		n = ctx.Stashed()
+		return nil
+	}))
+	must(t, r.Tell(1))
+	wantVerdict(t, b.turn(), actor.Continue)
+	if n != 0 {
+		t.Errorf("%d messages are stashed", n)
+	}
+}
+
+// TestWatermark has sends find some numbers of messages, the first of them after it has waited for
+// room. Each publishes the number if that is high, and the negative number if it is low again.
+func TestWatermark(t *testing.T) {
+	for _, tt := range []struct {
+		mark       int
+		lens, want []int
+	}{
+		{1, []int{1, 2}, []int{1, 0}},
+		{4, []int{4, 5, 2, 1, 3, 4}, []int{4, 0, 0, -1, 0, 4}},
+		{5, []int{5, 3, 2, 4, 5}, []int{5, 0, -2, 0, 5}},
+	} {
+		p := actortest.Func(nothing)
+		p.Mailbox.Watermark = tt.mark
+		_, sys, r, b := newManual(t, p)
+		high := actor.Subscribe[actor.MailboxHigh](sys.Events(), 1)
+		low := actor.Subscribe[actor.MailboxLow](sys.Events(), 1)
+		for i, n := range tt.lens {
+			b.queue, b.full = make([]any, n-1), i == 0
+			must(t, r.Tell(1))
+			got := 0
+			if e, ok := high.TryNext(); ok {
+				got = e.Len
+			}
+			if e, ok := low.TryNext(); ok {
+				got = -e.Len
+			}
+			if got != tt.want[i] {
+				t.Errorf("watermark %d, lengths %v: %d is published, want %d", tt.mark, tt.lens[:i+1], got, tt.want[i])
+			}
+		}
+	}
 }
 
 // Who brings the stream hears of the guardian's start.

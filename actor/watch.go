@@ -71,9 +71,6 @@ func (x *Context) Unwatch(r Ref) {
 
 // terminated queues the notice that an actor has stopped, if it is still watched.
 func (c *Cell) terminated(t *Terminated) {
-	if c.more == nil {
-		return
-	}
 	if _, ok := c.more.watching[t.Actor.cell]; ok {
 		c.more.notices.push(notice{msg: *t, from: t.Actor.cell})
 	}
@@ -84,7 +81,6 @@ func (c *Cell) unwatchAll() {
 	for t := range c.more.watching {
 		c.send(t, &signal{kind: sigUnwatch, arg: c})
 	}
-	c.more.watching = nil
 }
 
 // tellWatchers tells those who watch the actor that it has stopped.
@@ -92,5 +88,4 @@ func (c *Cell) tellWatchers() {
 	for _, w := range c.more.watchers.list {
 		c.send(w, &signal{kind: sigTerminated, arg: &Terminated{Ref{c}, c.more.lastErr}})
 	}
-	c.more.watchers = watchers{}
 }
