@@ -145,6 +145,36 @@ func TestStopEndsTheBackoff(t *testing.T) {
 	})
 }
 
+// spawner spawns a child when it is about to be restarted.
+type spawner struct{ actor.Actor }
+
+func (s spawner) PreRestart(ctx *actor.Context, _ error) error {
+	_, err := ctx.Spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
+	return err
+}
+
+// A child that the hook of a restart has spawned, and which is stopped for that, does not end the
+// backoff.
+func TestBackoffOutlastsAChild(t *testing.T) {
+	bubbles(t, func(t *testing.T, h *host) {
+		made := 0
+		_, refs := h.supervised(&actor.Supervisor{Backoff: actor.Backoff{Min: time.Hour, Max: time.Hour}}, actor.Props{New: func() actor.Actor {
+			made++
+			return spawner{actor.ReceiveFunc(func(*actor.Context, any) error { return errors.New("fails") })}
+		}})
+		h.Send(refs[0], 1)
+		h.settle()
+		if made != 1 || h.PendingTimers() != 1 {
+			t.Errorf("in a backoff %d values were made and %d timers are running, want 1 and 1", made, h.PendingTimers())
+		}
+		time.Sleep(time.Hour)
+		h.settle()
+		if made != 2 {
+			t.Errorf("after the backoff %d values were made, want 2", made)
+		}
+	})
+}
+
 // A timer that is kept when it was stopped keeps none of those that were started before or
 // after it. Their period is the shortest there is.
 func TestStoppedTimersLetGo(t *testing.T) {

@@ -27,7 +27,7 @@ func (f *floods[E]) grow(s []E) []E {
 		return s
 	}
 	if large, _ := f.pool.Get().(*[]E); large != nil && cap(*large) > cap(s) {
-		return append(*large, s...)
+		return append((*large)[:0], s...)
 	}
 	return append(make([]E, 0, 2*cap(s)), s...)
 }
@@ -36,10 +36,7 @@ func (f *floods[E]) grow(s []E) []E {
 // Discard from being inlined.
 //
 //go:noinline
-func (f *floods[E]) give(s []E) {
-	s = s[:0]
-	f.pool.Put(&s)
-}
+func (f *floods[E]) give(s []E) { f.pool.Put(&s) }
 
 var (
 	batches floods[any]

@@ -69,7 +69,7 @@ var independentMutants = []mutant{
 	change("delay of a restart goes on", "cell.go", "TestStopEndsTheBackoff",
 		"\t\tc.system.timers.stop(&m.verdict.timer)\n",
 		""),
-	change("backoff not waited for", "supervise.go", "TestStopEndsTheBackoff",
+	change("backoff not waited for", "supervise.go", "TestBackoffOutlastsAChild",
 		"\t\t\tv.waiting = true\n",
 		""),
 	change("addresses without a PID or a path", "address.go", "TestBadAddresses",

@@ -12,22 +12,26 @@ import (
 
 // Who asks a system that is over what it has counted leaves nothing behind.
 func TestStatsOfTheEnd(t *testing.T) {
-	d := NewDispatcher()
-	sys := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Fatal(err) })
-	if err := sys.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	<-d.over
-	want := sys.Stats()
-	if got := sys.Stats(); got != want || got.Turns == 0 {
-		t.Errorf("of a system that is over: %+v, and then %+v", want, got)
-	}
-	if most := 2 * want.Turns; want.Wakes == 0 || want.Wakes > most || want.Parks == 0 || want.Parks > most || want.Workers != 0 {
-		t.Errorf("%+v, want some parks and wakes, few more than turns, and no worker", want)
-	}
-	if !d.inbox.empty() {
-		t.Error("an event waits for a scheduler that has ended")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDispatcher()
+		sys := actortest.New(actor.Config{Dispatcher: d}, func(err error) { t.Error(err) })
+		sys.Send(sys.UserGuardian(), func(*actor.Context) {})
+		synctest.Wait() // a worker has come, and parked
+		if err := sys.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		<-d.over
+		want := sys.Stats()
+		if got := sys.Stats(); got != want || got.Turns == 0 {
+			t.Errorf("of a system that is over: %+v, and then %+v", want, got)
+		}
+		if most := 2 * want.Turns; want.Wakes == 0 || want.Wakes > most || want.Parks == 0 || want.Parks > most || want.Workers != 0 {
+			t.Errorf("%+v, want some parks and wakes, few more than turns, and no worker", want)
+		}
+		if !d.inbox.empty() {
+			t.Error("an event waits for a scheduler that has ended")
+		}
+	})
 }
 
 // TestLookIsNotPutOff: actors that become ready more often than the scheduler looks do not have it

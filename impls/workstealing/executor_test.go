@@ -22,12 +22,12 @@ func (x *Executor) still() (release func()) {
 	return func() { go x.pool.work() }
 }
 
-// quiet fails the test if x has a goroutine or thinks that a task is pending.
+// quiet fails the test if x has a goroutine, or thinks that a task is pending or a worker waits.
 func quiet(t *testing.T, x *Executor) {
 	t.Helper()
 	synctest.Wait()
-	if a, p, s := x.pool.active.Load(), x.Pending(), searching(x.pool.search.Load()); a != 0 || p != 0 || s != 0 {
-		t.Errorf("%d workers, %d tasks and %d searching workers are left", a, p, s)
+	if a, p, s, w := x.pool.active.Load(), x.Pending(), searching(x.pool.search.Load()), x.pool.waiting.Load(); a != 0 || p != 0 || s != 0 || w != 0 {
+		t.Errorf("%d workers, %d tasks, %d searching and %d waiting workers are left", a, p, s, w)
 	}
 }
 
