@@ -333,3 +333,14 @@ func TestParseEquivalent(t *testing.T) {
 		}
 	}
 }
+
+// TestFewTests: a program is run with those tests that are asked for, and with all otherwise.
+func TestFewTests(t *testing.T) {
+	const few = "-test.run=^TestNew$"
+	if args := (Program{Package: ".", Tests: "^TestNew$"}).Args(); !slices.Contains(args, few) {
+		t.Errorf("%q, want %s", args, few)
+	}
+	if args := (Program{Package: "."}).Args(); slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-test.run") }) {
+		t.Errorf("%q, want all tests", args)
+	}
+}

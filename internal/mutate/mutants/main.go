@@ -177,8 +177,8 @@ func openFile(ctx context.Context, root string, o options, total int) (*mutate.F
 		if err != nil {
 			return nil, err
 		}
-		if f.Setting("commit") != commit || f.Setting("dirty") != about.Value("dirty") || f.Setting("seed") != seed {
-			return nil, errors.Join(fmt.Errorf("%s is of another commit, tree or seed: give another file with -out", o.out), f.Close())
+		if f.Setting("commit") != commit || f.Setting("dirty") != about.Value("dirty") || f.Setting("seed") != seed || f.Setting("tests") != o.tests {
+			return nil, errors.Join(fmt.Errorf("%s is of another commit, tree, seed or -run: give another file with -out", o.out), f.Close())
 		}
 		return f, nil
 	}
@@ -188,6 +188,9 @@ func openFile(ctx context.Context, root string, o options, total int) (*mutate.F
 	var settings []mutate.Setting
 	for _, s := range about.Fixed {
 		settings = append(settings, mutate.Setting{Key: s.Key, Value: strings.Join(s.Values, " ")})
+	}
+	if o.tests != "" { // a survivor of a few tests is none of all, and a few have less time
+		settings = append(settings, mutate.Setting{Key: "tests", Value: o.tests})
 	}
 	return mutate.Create(o.out, append(settings,
 		mutate.Setting{Key: "started", Value: time.Now().UTC().Format(time.RFC3339)},
