@@ -44,6 +44,7 @@ type lookout struct {
 	ran   time.Duration
 
 	brief    bool                 // the check is one that takes milliseconds: only of these is known what spins
+	terse    bool                 // who asks does not look at stacks
 	demands  func() int64         // of the check so far
 	work     func() time.Duration // of the processors for the program so far
 	patience int                  // in ticks: spinLooks
@@ -115,6 +116,10 @@ func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) 
 		id  atomic.Value // string, of the bubble; nil until it is known
 		err error        // what the check returned
 	)
+	stacks := func() []byte { return stacksOf(id.Load()) }
+	if watch.terse {
+		stacks = func() []byte { return nil }
+	}
 	returned := make(chan struct{}) // the check returned, and err may be read
 	dead := make(chan any, 1)       // the bubble is over; the reason if it deadlocked
 	go func() {
@@ -122,7 +127,7 @@ func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) 
 		synctest.Test(t, func(*testing.T) {
 			id.Store(bubbleID())
 			e.Settle, e.Exact = synctest.Wait, true
-			e.Stacks = func() []byte { return stacksOf(id.Load()) }
+			e.Stacks = stacks
 			err = <-alone(e, check)
 			// A bubble's clock runs while all wait: what waits for a time-out
 			// before it ends gets it now.
@@ -139,7 +144,7 @@ func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) 
 			over = true
 		case <-look.C:
 			if wrong := watch.look(); wrong != "" {
-				return hung(e, wrong, stacksOf(id.Load()))
+				return hung(e, wrong, stacks())
 			}
 		}
 	}
@@ -149,7 +154,7 @@ func inBubble(t *testing.T, watch *lookout, check func(*conformance.Env) error) 
 		if deadlock == nil {
 			return errors.New("the bubble ended before the check did")
 		}
-		return hung(e, "hangs: every goroutine waits, and nothing will wake one", stacksOf(id.Load()))
+		return hung(e, "hangs: every goroutine waits, and nothing will wake one", stacks())
 	}
 	if err == nil && deadlock != nil {
 		left := bubbleStacks(id.Load())

@@ -198,6 +198,7 @@ type suite struct {
 	set   settings
 	limit time.Duration // of one run of a check, in real time
 	pkg   string        // import path of the package that called Run
+	terse bool          // of what hangs the stacks are not shown
 
 	crash    *crashNotes
 	failures map[string][]string // clauses by what was seen
@@ -348,6 +349,7 @@ func (s *suite) env(seed uint64) *conformance.Env {
 // what it found. It returns in bounded time.
 func (s *suite) try(t *testing.T, check func(*conformance.Env) error, seed uint64) error {
 	watch := newLookout(s.limit, s.env(seed), true)
+	watch.terse = s.terse
 	if s.impl.Promises.Parks {
 		return inBubble(t, watch, check)
 	}
