@@ -115,10 +115,28 @@ type BuildOptions struct {
 
 // A builder is the go command in a folder, as BuildOptions have it.
 type builder struct {
-	dir     string
-	options BuildOptions
-	overlay string // path, "" for none
-	sources string // all that decides what is compiled, "" if that is not known
+	dir      string
+	options  BuildOptions
+	settings map[string]string // what go env says
+	overlay  string            // path, "" for none
+	sources  string            // all that decides what is compiled, "" if that is not known
+}
+
+// readSettings asks the go command once for all that is to be known of it.
+func (b *builder) readSettings(ctx context.Context) error {
+	said, err := b.says(ctx, "env", "-json")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(said), &b.settings); err != nil {
+		return fmt.Errorf("reading the output of go env: %w", err)
+	}
+	return nil
+}
+
+// std is the folder of a package of the standard library.
+func (b *builder) std(pkg string) string {
+	return filepath.Join(b.settings["GOROOT"], "src", filepath.FromSlash(pkg))
 }
 
 // goCommand returns the go command with args, to be run in the builder's folder.
@@ -272,17 +290,53 @@ func buildModule(ctx context.Context, dir, out string, patterns []string, o Buil
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := b.readSettings(ctx); err != nil {
+		return nil, nil, err
+	}
 	var undrivable error
 	if o.Driven {
-		b.overlay, undrivable = Overlay(ctx, dir, out)
+		b.overlay, undrivable = b.writeOverlay(out)
 		if undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
 			return nil, nil, undrivable
 		}
 	}
+	sources := b.sourcesOf(ctx, pkgs)
+	built, faults, err := b.compile(ctx, out, pkgs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.overlay != "" && slices.ContainsFunc(faults, (*BuildProblem).compiling) {
+		// It may be the overlay that does not compile. That is looked at here, and not
+		// before: it takes as long as compiling a small package does.
+		if undrivable = b.fits(ctx); undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
+			return nil, nil, undrivable
+		}
+		if undrivable != nil {
+			b.overlay = ""
+			if built, faults, err = b.compile(ctx, out, pkgs); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	var subjects []Binary
+	var problems []BuildProblem
+	for i, s := range built {
+		if faults[i] != nil {
+			problems = append(problems, *faults[i])
+		} else {
+			s.Source, s.Undrivable = sources[pkgs[i].ImportPath], undrivable
+			subjects = append(subjects, s)
+		}
+	}
+	return subjects, problems, nil
+}
+
+// compile compiles the tests of pkgs into the folder out: of each there is a subject, or a
+// fault.
+func (b *builder) compile(ctx context.Context, out string, pkgs []goPackage) ([]Binary, []*BuildProblem, error) {
 	built := make([]Binary, len(pkgs))
 	faults := make([]*BuildProblem, len(pkgs))
-	b.sources = b.describe(ctx)
-	sources := b.sourcesOf(ctx, pkgs)
+	b.sources = b.describe()
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pkgs {
@@ -296,30 +350,24 @@ func buildModule(ctx context.Context, dir, out string, patterns []string, o Buil
 			continue
 		}
 		work.Go(func() (err error) {
-			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Source: sources[p.ImportPath], Side: o.Side, made: b, importPath: p.ImportPath, Undrivable: undrivable}
+			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Side: b.options.Side, made: b, importPath: p.ImportPath}
 			image, said, err := b.goTest(ctx, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
 			if said != "" {
-				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: "does not build", Output: said}
+				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: doesNotBuild, Output: said}
 			}
 			s.Path, s.Hash = image.Path, image.Hash
 			built[i] = s
 			return err
 		})
 	}
-	if err := work.Wait(); err != nil {
-		return nil, nil, err
-	}
-	var subjects []Binary
-	var problems []BuildProblem
-	for i, s := range built {
-		if faults[i] != nil {
-			problems = append(problems, *faults[i])
-		} else {
-			subjects = append(subjects, s)
-		}
-	}
-	return subjects, problems, nil
+	return built, faults, work.Wait()
 }
+
+// doesNotBuild is the Reason of what the compiler does not take.
+const doesNotBuild = "does not build"
+
+// compiling reports whether p is of the compiler.
+func (p *BuildProblem) compiling() bool { return p != nil && p.Reason == doesNotBuild }
 
 // Link makes layouts of subjects that Build has made, into the folder out: n of
 // each, from number first on. Number 0 is the one that is there. Those that were built
@@ -335,8 +383,7 @@ func Link(ctx context.Context, out string, subjects []Binary, first, n int, prog
 		return nil
 	}
 	// A flag of ours takes the place of one in GOFLAGS.
-	said, _ := subjects[made].made.says(ctx, "env", "GOFLAGS")
-	ldflags := flagIn(said, "-ldflags")
+	ldflags := flagIn(subjects[made].made.settings["GOFLAGS"], "-ldflags")
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	all := 0
@@ -443,13 +490,14 @@ func flagIn(goflags, flag string) string {
 
 // goPackage is what go list says of a package.
 type goPackage struct {
-	ImportPath, Dir           string
-	TestGoFiles, XTestGoFiles []string
-	Error                     *struct{ Err string }
+	ImportPath, Dir                    string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+	Imports, TestImports, XTestImports []string
+	Error                              *struct{ Err string }
 }
 
 func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
-	args := append([]string{"list", "-e", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error", "--"}, patterns...)
+	args := append([]string{"list", "-e", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Error", "--"}, patterns...)
 	said, err := b.says(ctx, args...)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package testbin
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -140,15 +139,11 @@ func (b *builder) key(pkg, base string, flags []string) (cache.ActionID, bool) {
 // describe says everything that decides what is compiled, "" if that cannot be
 // known. As with the go command's own cache, what is outside of Go, such as the
 // libraries that C code is linked with, is not part of it.
-func (b *builder) describe(ctx context.Context) string {
+func (b *builder) describe() string {
 	if b.options.Cache == nil || b.options.Source == "" {
 		return ""
 	}
-	settings := make(map[string]string)
-	said, err := b.says(ctx, "env", "-json")
-	if err != nil || json.Unmarshal([]byte(said), &settings) != nil {
-		return ""
-	}
+	settings := maps.Clone(b.settings)
 	for _, flag := range []string{"-overlay", "-modfile", "-toolexec"} {
 		if strings.Contains(settings["GOFLAGS"], flag) {
 			return "" // it brings in what lies elsewhere

@@ -25,7 +25,10 @@ func For(ctx context.Context, out string, subjects []Binary, env []string) error
 		if b == nil {
 			foreign := *s.made
 			foreign.options.Env = append(append([]string(nil), foreign.options.Env...), env...)
-			foreign.sources = foreign.describe(ctx)
+			if err := foreign.readSettings(ctx); err != nil {
+				return err
+			}
+			foreign.sources = foreign.describe()
 			b, builders[s.made] = &foreign, &foreign
 		}
 		s.made, s.Hash, s.Layouts = b, "", nil

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/dynolab/dyno/internal/program"
 )
@@ -91,17 +90,28 @@ func insert(file, src string) (string, error) {
 // What is written depends on the toolchain alone, so that the go command builds
 // package testing anew once, and finds it in its cache ever after.
 func Overlay(ctx context.Context, dir, out string) (path string, err error) {
+	b := &builder{dir: dir}
 	if err := program.Supported(); err != nil {
 		return "", err
 	}
-	said, err := goSays(ctx, dir, "list", "-f", "{{.Dir}}", "testing")
-	if err != nil {
+	if err := b.readSettings(ctx); err != nil {
+		return "", err
+	}
+	if b.overlay, err = b.writeOverlay(out); err != nil {
+		return "", err
+	}
+	return b.overlay, b.fits(ctx)
+}
+
+// writeOverlay is Overlay without the look whether it compiles.
+func (b *builder) writeOverlay(out string) (path string, err error) {
+	if err := program.Supported(); err != nil {
 		return "", err
 	}
 	if out, err = filepath.Abs(out); err != nil {
 		return "", err
 	}
-	std := strings.TrimSpace(said)
+	std := b.std("testing")
 	replace := make(map[string]string)
 	write := func(name string, text []byte) error {
 		replace[filepath.Join(std, name)] = filepath.Join(out, name)
@@ -128,16 +138,15 @@ func Overlay(ctx context.Context, dir, out string) (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(out, "overlay.json")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		return "", err
+	return path, os.WriteFile(path, text, 0o644)
+}
+
+// fits returns why the builder's overlay does not compile, nil if it does. What is added uses
+// fields and functions of the package, which another Go may have changed. The compiler knows.
+func (b *builder) fits(ctx context.Context) error {
+	_, err := b.says(ctx, "build", "-overlay="+b.overlay, "testing")
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	// What is added uses fields and functions of the package, which another Go
-	// may have changed. The compiler knows.
-	if _, err := goSays(ctx, dir, "build", "-overlay="+path, "testing"); err != nil {
-		if ctx.Err() != nil {
-			return "", err
-		}
-		return "", fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", program.ErrUnsupported, err)
-	}
-	return path, nil
+	return fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", program.ErrUnsupported, err)
 }

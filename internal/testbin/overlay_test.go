@@ -5,6 +5,7 @@ import (
 	"errors"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -88,6 +89,41 @@ func TestOverlayDoesNotFit(t *testing.T) {
 	_, err := Overlay(context.Background(), "", t.TempDir())
 	if !errors.Is(err, program.ErrUnsupported) || !strings.Contains(err.Error(), "asItWasOnceCalled") {
 		t.Error(err)
+	}
+}
+
+// A Build whose overlay does not fit builds what cannot be driven, and says so; that some
+// package does not compile is not taken for that.
+func TestBuildOverlayDoesNotFit(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":              "module example.com/m\n\ngo 1.23\n",
+		"x_test.go":           "package m\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {}\n",
+		"broken/x_test.go":    "package broken\n\nfunc f() { nothing() }\n",
+		"untested/nothing.go": "package untested\n",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	right := driveGo
+	t.Cleanup(func() { driveGo = right })
+	for _, fits := range []bool{true, false} {
+		if !fits {
+			driveGo = []byte(strings.Replace(string(right), "b.previousN", "b.asItWasOnceCalled", 1))
+		}
+		built, problems, err := Build(t.Context(), dir, t.TempDir(), []string{"./..."}, BuildOptions{Driven: true, Env: []string{"GOWORK=off", "GOFLAGS="}})
+		must(t, err)
+		if len(built) != 1 || len(problems) != 2 || problems[0].Reason != doesNotBuild || !strings.Contains(problems[0].Output, "undefined: nothing") || !problems[1].Untested {
+			t.Fatalf("fits %v: built %v, problems %v", fits, built, problems)
+		}
+		why, err := undrivable(built[0].Path)
+		must(t, err)
+		if said := built[0].Undrivable; (said == nil) != fits || (why == nil) != fits || !fits && !strings.Contains(said.Error(), "asItWasOnceCalled") {
+			t.Errorf("fits %v: says %v, and its binary %v", fits, said, why)
+		}
 	}
 }
 

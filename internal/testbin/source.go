@@ -23,31 +23,12 @@ const workloadMark = "//benchrun:workload"
 // need, that have workloadMark. Where it stays the same, figures of two versions are of the same work.
 // What cannot be found out is left out.
 func (b *builder) sourcesOf(ctx context.Context, pkgs []goPackage) map[string]string {
-	args := []string{"list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps,Standard,ForTest,Module", "--"}
-	for _, p := range pkgs {
-		args = append(args, p.ImportPath)
-	}
-	said, err := b.says(ctx, args...)
-	if err != nil {
-		return nil
-	}
-	type listed struct {
-		ImportPath, Dir, ForTest           string
-		GoFiles, TestGoFiles, XTestGoFiles []string
-		Deps                               []string
-		Standard                           bool
-		Module                             *struct{ Main bool }
-	}
-	all := make(map[string]listed)
+	var all map[string]listed
 	var marked []string
-	for dec := json.NewDecoder(strings.NewReader(said)); ; {
-		var p listed
-		if dec.Decode(&p) != nil {
-			break
-		}
-		all[p.ImportPath] = p
-		if p.Module != nil && p.Module.Main && p.ForTest == "" && hasMark(p.Dir, p.GoFiles) {
-			marked = append(marked, p.ImportPath)
+	if slices.ContainsFunc(pkgs, b.mayHaveWorkload) {
+		var err error
+		if all, marked, err = b.workloads(ctx, pkgs); err != nil {
+			return nil
 		}
 	}
 	isWorkload := func(path string) bool {
@@ -80,6 +61,50 @@ func (b *builder) sourcesOf(ctx context.Context, pkgs []goPackage) map[string]st
 		}
 	}
 	return digests
+}
+
+// mayHaveWorkload reports whether a package may be of one with workloadMark: it has it, or
+// imports something that is not of the standard library. Then what it is built of has to be
+// listed, which takes most of the time that listing takes in a Build.
+func (b *builder) mayHaveWorkload(p goPackage) bool {
+	imported := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+	return hasMark(p.Dir, p.GoFiles) || slices.ContainsFunc(imported, func(path string) bool {
+		info, err := os.Stat(b.std(path))
+		return path != p.ImportPath && (err != nil || !info.IsDir())
+	})
+}
+
+// listed is what go list says of a package that tests are built of.
+type listed struct {
+	ImportPath, Dir, ForTest           string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+	Deps                               []string
+	Standard                           bool
+	Module                             *struct{ Main bool }
+}
+
+// workloads lists what the tests of pkgs are built of, by import path, and the import paths of
+// those of the main module that have workloadMark.
+func (b *builder) workloads(ctx context.Context, pkgs []goPackage) (all map[string]listed, marked []string, err error) {
+	args := []string{"list", "-e", "-deps", "-test", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Deps,Standard,ForTest,Module", "--"}
+	for _, p := range pkgs {
+		args = append(args, p.ImportPath)
+	}
+	said, err := b.says(ctx, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = make(map[string]listed)
+	for dec := json.NewDecoder(strings.NewReader(said)); ; {
+		var p listed
+		if dec.Decode(&p) != nil {
+			return all, marked, nil
+		}
+		all[p.ImportPath] = p
+		if p.Module != nil && p.Module.Main && p.ForTest == "" && hasMark(p.Dir, p.GoFiles) {
+			marked = append(marked, p.ImportPath)
+		}
+	}
 }
 
 // hasMark reports whether one of the files has workloadMark on a line of its own.

@@ -67,3 +67,33 @@ func TestSourcesOf(t *testing.T) {
 		was = now
 	}
 }
+
+// TestSourcesOfAlone: of a package that needs only the standard library nothing is listed, and
+// its digest is what listing gives, also if it is a workload itself.
+func TestSourcesOfAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		may  bool
+	}{
+		"standard":       {"package m\n\nimport _ \"os\"\n", false},
+		"workload":       {"//benchrun:workload\npackage m\n", true},
+		"another":        {"package m\n\nimport _ \"example.com/m/another\"\n", true},
+		"name as of std": {"package m\n\nimport _ \"os/another\"\n", true},
+	} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/m\n\ngo 1.23\n"), 0o644))
+		must(t, os.WriteFile(filepath.Join(dir, "x.go"), []byte(c.text), 0o644))
+		must(t, os.WriteFile(filepath.Join(dir, "x_test.go"), []byte("package m_test\n\nimport (\n\t_ \"example.com/m\"\n\t_ \"testing\"\n)\n"), 0o644))
+		b := &builder{dir: dir, options: BuildOptions{Env: []string{"GOWORK=off", "GOFLAGS="}}}
+		pkgs, err := b.list(t.Context(), []string{"."})
+		must(t, err)
+		listed := b.sourcesOf(t.Context(), pkgs)["example.com/m"] // without settings all may be of a module
+		must(t, b.readSettings(t.Context()))
+		if may := b.mayHaveWorkload(pkgs[0]); may != c.may {
+			t.Errorf("%s: may have a workload: %v", name, may)
+		}
+		if now := b.sourcesOf(t.Context(), pkgs)["example.com/m"]; now != listed || len(now) != 12 {
+			t.Errorf("%s: the digest is %q, and listed %q", name, now, listed)
+		}
+	}
+}
