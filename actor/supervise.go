@@ -495,7 +495,6 @@ func (c *Cell) renew() {
 // letGo runs the hook of the value that is going to be replaced, and drops it
 // with all it has set up.
 func (c *Cell) letGo(cause error) {
-	m := c.more
 	c.uncover()
 	a := c.self()
 	if c.started {
@@ -513,7 +512,6 @@ func (c *Cell) letGo(cause error) {
 			}
 		}
 	}
-	m.lastErr = cause
 	c.stopTimers()
 }
 

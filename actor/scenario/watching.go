@@ -22,7 +22,7 @@ gone r
 	},
 	{
 		"actor/watch-reason", "FR-023",
-		"who watches an actor learns what it has failed with, if that is why it has stopped, and that nothing has if it was told to stop, also if it had failed and recovered before", `
+		"who watches an actor learns what it has failed with, if that is why it has stopped, and that nothing has if it was told to stop, also if it had failed and recovered before; of those that wait for their restart only the one that failed has", `
 for failure
 spawn who quiet
 spawn r quiet
@@ -42,7 +42,18 @@ gone s
 log who1:s.failed
 stop t
 log who1:t.gone
-failed r s t s`,
+spawn q quiet supervise default all-for-one backoff 10s 10s 1
+spawn a quiet under q
+spawn b quiet under q
+who: watch a b
+a: fail
+stop a
+gone a
+log who1:a.failed
+stop b
+gone b
+log who1:b.gone
+failed r s t s a`,
 	},
 	{
 		"actor/watch-the-dead", "FR-023",
