@@ -99,7 +99,7 @@ func BenchmarkX(b *testing.B) {
 	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
 		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off", "--timeout", "10m"}, args...)...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOCACHE="+goCache(t), "TMPDIR="+temp)
+		cmd.Env = append(os.Environ(), "GOFLAGS="+goFlags, "GOCACHE="+goCache(t), "TMPDIR="+temp)
 		said := new(lockedBuffer)
 		cmd.Stderr = said
 		cmd.WaitDelay = time.Minute // a killed run may leave its process behind

@@ -73,12 +73,17 @@ func TestScript(t *testing.T) {
 			}
 			env.Setenv("PATH", path)
 			env.Setenv("GOCACHE", cache)
+			env.Setenv("GOFLAGS", goFlags)
 			env.Setenv(machinelock.Env, machinelock.Off)
 			env.Setenv("DYNO", root) // the checkout, for what is built from it
 			return nil
 		},
 	})
 }
+
+// goFlags are the flags of the go command that tests of commands that link have. What only
+// debuggers read, which they leave out, takes half the time of linking.
+const goFlags = "-ldflags=-s"
 
 // execCondition is a condition of a script, and in parentheses the program that it asks for.
 var execCondition = regexp.MustCompile(`\[!?exec:([^\]]+)\]`)
