@@ -16,13 +16,38 @@ func TestHodgesLehmannByListing(t *testing.T) {
 		d := rapid.SliceOfN(rapid.OneOf(
 			rapid.Float64Range(-1e9, 1e9),
 			rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.MaxFloat64}),
-		), 1, 25).Draw(t, "d")
+		), 1, 3*few).Draw(t, "d")
 		w := walsh(d)
 		slices.Sort(w)
 		if got, want := HodgesLehmann(d), Median(w); got != want {
 			t.Fatalf("%v, want %v", got, want)
 		}
+		e := averagesOf(d)
+		if e.count() != len(w) {
+			t.Fatalf("%d averages, want %d", e.count(), len(w))
+		}
+		for i, want := range append(slices.Clone(w), math.Inf(1)) {
+			if i > 0 {
+				if got, next := e.smallest(i); got != w[i-1] || next != want {
+					t.Fatalf("number %d of %v and the next are %v and %v, want %v and %v", i, w, got, next, w[i-1], want)
+				}
+			}
+			below, atMost := e.around(want)
+			if wantBelow, wantAtMost := listed(w).around(want); below != wantBelow || atMost != wantAtMost {
+				t.Fatalf("of %v are %d below %v and %d at most that, want %d and %d", w, below, want, atMost, wantBelow, wantAtMost)
+			}
+		}
 	})
+}
+
+// Values that are in no order do not keep it from ending.
+func TestHodgesLehmannOfNoNumbers(t *testing.T) {
+	for _, odd := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		d := append(slices.Repeat([]float64{1}, 20), odd)
+		if got := HodgesLehmann(d); got != 1 {
+			t.Errorf("of 20 times 1 and %v: %v", odd, got)
+		}
+	}
 }
 
 // Signed rank p-values of all sign patterns, against the sum of ranks counted

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/aclements/go-moremath/mathx"
 	"github.com/aclements/go-moremath/stats"
@@ -105,17 +106,26 @@ func (b Blocks) units() []float64 {
 	if len(b.Layout) == 0 {
 		return b.D
 	}
-	index := make(map[string]int)
-	var sum, size []float64
+	names := make([]string, 0, len(b.D))
+	values := make([]float64, 2*len(b.D))
+	sum, size := values[:0:len(b.D)], values[len(b.D):len(b.D)]
+	at := -1 // of the block before: layouts come in turn
 	for k, d := range b.D {
 		layout := ""
 		if k < len(b.Layout) {
 			layout = b.Layout[k]
 		}
-		at, known := index[layout]
-		if !known || layout == "" {
-			at, index[layout] = len(sum), len(sum)
-			sum, size = append(sum, 0), append(size, 0)
+		if at++; at == len(names) {
+			at = 0
+		}
+		if layout == "" {
+			at = -1
+		} else if at == len(names) || names[at] != layout {
+			at = slices.Index(names, layout)
+		}
+		if at < 0 {
+			at = len(names)
+			names, sum, size = append(names, layout), append(sum, 0), append(size, 0)
 		}
 		sum[at] += d
 		size[at]++
@@ -234,9 +244,32 @@ func studentTail(t float64, df int) float64 {
 	return mathx.BetaInc(n/(n+t*t), n/2, 0.5)
 }
 
+// A studentPoint is a quantile of Student's distribution.
+type studentPoint struct {
+	level float64
+	df    int
+	t     float64
+}
+
+// quantiles are those that were asked for last: most tests of a report are of as many blocks,
+// at the same level.
+var quantiles [1 << 10]atomic.Pointer[studentPoint]
+
 // studentQuantile returns how far from zero a value of Student's distribution lies
 // with the chance level.
 func studentQuantile(level float64, df int) float64 {
+	const golden = 0x9e3779b97f4a7c15
+	kept := &quantiles[(math.Float64bits(level)*golden+uint64(df))*golden>>54]
+	if q := kept.Load(); q != nil && q.level == level && q.df == df {
+		return q.t
+	}
+	t := newtonQuantile(level, df)
+	kept.Store(&studentPoint{level, df, t})
+	return t
+}
+
+// newtonQuantile is studentQuantile, reckoned anew.
+func newtonQuantile(level float64, df int) float64 {
 	// Tails fall ever less steeply, so Newton's steps from a point that is too near to
 	// zero, as the normal distribution's is, come closer without going beyond.
 	density := stats.TDist{V: float64(df)}.PDF

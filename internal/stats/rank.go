@@ -2,8 +2,7 @@ package stats
 
 import (
 	"math"
-	"slices"
-	"sort"
+	"sync"
 )
 
 const (
@@ -52,7 +51,7 @@ type Shift struct {
 // each pattern of ties.
 func SignedRank(d []float64, alpha float64) Shift {
 	check(len(d) > 0, alpha)
-	return invert(walsh(d), signedRankCDF(len(d)), alpha)
+	return invert(averagesOf(d), signedRankCDF(len(d)), alpha)
 }
 
 // walsh returns the averages of all pairs of d, each value with itself included.
@@ -79,7 +78,7 @@ func RankSum(x, y []float64, alpha float64) Shift {
 			diffs = append(diffs, b-a)
 		}
 	}
-	return invert(diffs, rankSumCDF(len(x), len(y)), alpha)
+	return invert(listed(diffs), rankSumCDF(len(x), len(y)), alpha)
 }
 
 func check(filled bool, alpha float64) {
@@ -94,81 +93,25 @@ func check(filled bool, alpha float64) {
 // HodgesLehmann returns the median of the averages of all pairs of d, each value
 // with itself included: the estimate of SignedRank, without its test. It takes
 // memory for d only, and panics if d is empty.
-//
-// The averages are counted, not listed: one pass finds the pairs below a bound, so the
-// k-th smallest average is found by halving the numbers it can be.
 func HodgesLehmann(d []float64) float64 {
 	check(len(d) > 0, 0.5)
-	d = slices.Sorted(slices.Values(d))
-	n := len(d) * (len(d) + 1) / 2
-	mid := kthWalsh(d, (n+1)/2)
-	if n%2 == 1 {
-		return mid
-	}
-	return (mid + kthWalsh(d, n/2+1)) / 2
+	return median(averagesOf(d))
 }
 
-// kthWalsh returns the k-th smallest average, counted from 1, of two of the
-// sorted values d.
-func kthWalsh(d []float64, k int) float64 {
-	atMost := func(v float64) int {
-		count, j := 0, len(d)-1
-		for i := range d { // j falls while i rises
-			for j >= i && d[i]/2+d[j]/2 > v {
-				j--
-			}
-			if j < i {
-				break
-			}
-			count += j - i + 1
-		}
-		return count
-	}
-	// Halving the bit patterns of floats, which are ordered as they are, ends at
-	// the exact value within 64 steps.
-	lo, hi := ordinal(d[0]), ordinal(d[len(d)-1])
-	for lo < hi {
-		mid := lo + int64(uint64(hi-lo)/2)
-		if atMost(fromOrdinal(mid)) >= k {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return fromOrdinal(lo)
-}
-
-// ordinal maps finite floats to integers in the same order.
-func ordinal(v float64) int64 {
-	b := int64(math.Float64bits(v))
-	if b < 0 {
-		return math.MinInt64 - b
-	}
-	return b
-}
-
-func fromOrdinal(i int64) float64 {
-	if i < 0 {
-		i = math.MinInt64 - i
-	}
-	return math.Float64frombits(uint64(i))
-}
-
-// invert reads estimate, interval and p-value off the elementary estimates e, which
-// it sorts. Their number above zero is the test's statistic, and cdf(s) the
-// probability, if the shift is zero, that it is at most s.
-func invert(e []float64, cdf func(s int) float64, alpha float64) Shift {
-	slices.Sort(e)
-	res := Shift{Est: Median(e), Lo: math.Inf(-1), Hi: math.Inf(1), MinP: math.Min(1, 2*cdf(0))}
+// invert reads estimate, interval and p-value off the elementary estimates e. Their number
+// above zero is the test's statistic, and cdf(s) the probability, if the shift is zero, that
+// it is at most s.
+func invert(e estimates, cdf func(s int) float64, alpha float64) Shift {
+	res := Shift{Est: median(e), Lo: math.Inf(-1), Hi: math.Inf(1), MinP: math.Min(1, 2*cdf(0))}
 
 	// The interval runs from the c-th smallest to the c-th largest.
 	if c := outside(cdf, alpha); c > 0 {
-		res.Lo, res.Hi = e[c-1], e[len(e)-c]
+		res.Lo, _ = e.smallest(c)
+		res.Hi, _ = e.smallest(e.count() + 1 - c)
 	}
 
-	notAbove := sort.Search(len(e), func(i int) bool { return e[i] > 0 })
-	notBelow := len(e) - sort.SearchFloat64s(e, 0)
-	res.P = math.Min(1, 2*cdf(min(notAbove, notBelow)))
+	below, notAbove := e.around(0)
+	res.P = math.Min(1, 2*cdf(min(notAbove, e.count()-below)))
 	return res
 }
 
@@ -195,31 +138,53 @@ func Median(sorted []float64) float64 {
 // signedRankCDF returns the distribution function of the sum of positive ranks
 // among n pairs that do not differ.
 func signedRankCDF(n int) func(s int) float64 {
-	top := n * (n + 1) / 2
 	if n > signedRankExact {
+		top := n * (n + 1) / 2
 		mean, sd := float64(top)/2, math.Sqrt(float64(n)*float64(n+1)*float64(2*n+1)/24)
 		return normalCDF(mean, sd, top)
 	}
-	// sets[s] after k steps counts the subsets of the ranks 1 to k whose sum is
-	// s: rank k joins or does not.
-	sets := make([]float64, top+1)
+	return exact(&signedRanks, n, func() []float64 { return signedRankWeights(n) })
+}
+
+// Distributions that were needed before are kept: most tests of a report are of as many blocks.
+var signedRanks, rankSums sync.Map // by the size of the samples
+
+// exact returns the distribution function of the weights of 0, 1, … that make returns.
+func exact(kept *sync.Map, size any, weights func() []float64) func(s int) float64 {
+	if cdf, ok := kept.Load(size); ok {
+		return cdf.(func(s int) float64)
+	}
+	cdf := accumulate(weights())
+	kept.Store(size, cdf)
+	return cdf
+}
+
+// signedRankWeights counts the subsets of the ranks 1 to n by their sum.
+func signedRankWeights(n int) []float64 {
+	// sets[s] after k steps is of the ranks 1 to k: rank k joins or does not.
+	sets := make([]float64, n*(n+1)/2+1)
 	sets[0] = 1
 	for k := 1; k <= n; k++ {
 		for s := k * (k + 1) / 2; s >= k; s-- {
 			sets[s] += sets[s-k]
 		}
 	}
-	return accumulate(sets)
+	return sets
 }
 
 // rankSumCDF returns the distribution function of the Mann-Whitney statistic
 // of samples of n and m values that do not differ.
 func rankSumCDF(n, m int) func(u int) float64 {
-	top := n * m
 	if n > rankSumExact || m > rankSumExact {
+		top := n * m
 		mean, sd := float64(top)/2, math.Sqrt(float64(n)*float64(m)*float64(n+m+1)/12)
 		return normalCDF(mean, sd, top)
 	}
+	return exact(&rankSums, [2]int{n, m}, func() []float64 { return rankSumWeights(n, m) })
+}
+
+// rankSumWeights counts the orders of n and m values by the statistic.
+func rankSumWeights(n, m int) []float64 {
 	// at[j] counts the orders of i and j values by statistic. The largest of
 	// all i+j values is either of the first sample, and then lies above j
 	// others, or of the second (Mann and Whitney 1947). Counts rather than
@@ -241,7 +206,7 @@ func rankSumCDF(n, m int) func(u int) float64 {
 			at[j] = next
 		}
 	}
-	return accumulate(at[m])
+	return at[m]
 }
 
 // accumulate turns the weights of 0, 1, … into their distribution function. It
