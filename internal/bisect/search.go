@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/internal/stats"
 )
@@ -46,8 +47,7 @@ type Search struct {
 	spread   spread
 	shared   float64 // the variance of what the blocks of a measurement share, by all that was seen
 
-	post     []float64        // the posterior; nil if it is not known
-	channels map[int]*channel // by 50 times how far apart the levels are
+	post []float64 // the posterior; nil if it is not known
 }
 
 // Seen is what a visit told of its position: by how much the candidate lies above the
@@ -217,32 +217,41 @@ func (s *Search) Posterior() []float64 {
 
 func (s *Search) posterior() []float64 {
 	step, err := s.Step()
-	logs := make([][]float64, 0, len(sharings)*stepPoints)
-	shares := make([]float64, 0, cap(logs))
+	visited := s.visited()
+	likely := make([][]float64, 0, len(sharings)*stepPoints) // by the runs between visits
+	shares := make([]float64, 0, cap(likely))
 	top := math.Inf(-1)
 	for _, sharing := range sharings {
 		shared := sharing.part * sharing.part * s.spread.variance
 		width := 5 * math.Sqrt(err*err+shared*difference/float64(len(s.levels)))
+		weight := math.Log(sharing.weight * max(width, floor*math.Abs(step)))
 		for i := range stepPoints {
-			l := s.likelihood(step+width*(2*float64(i)/(stepPoints-1)-1), shared)
+			l := s.likelihood(step+width*(2*float64(i)/(stepPoints-1)-1), shared, visited)
 			for k := range l {
-				l[k] += math.Log(sharing.weight * max(width, floor*math.Abs(step)))
+				l[k] += weight
 			}
-			logs, shares = append(logs, l), append(shares, shared)
+			likely, shares = append(likely, l), append(shares, shared)
 			top = max(top, slices.Max(l))
 		}
 	}
 	post := make([]float64, len(s.prior))
 	var total float64
 	s.shared = 0
-	for n, l := range logs {
-		var sum, likely float64
-		for i := range post {
-			if i == 0 || l[i] != l[i-1] {
-				likely = math.Exp(l[i] - top)
+	for n, l := range likely {
+		var sum float64
+		first := 0
+		for k, logarithm := range l {
+			last := len(post)
+			if k < len(visited) {
+				last = visited[k]
 			}
-			post[i] += s.prior[i] * likely
-			sum += s.prior[i] * likely
+			p := math.Exp(logarithm - top)
+			for i, prior := range s.prior[first:last] {
+				part := prior * p
+				post[first+i] += part
+				sum += part
+			}
+			first = last
 		}
 		total += sum
 		s.shared += sum * shares[n]
@@ -254,17 +263,30 @@ func (s *Search) posterior() []float64 {
 	return post
 }
 
+// visited returns the positions of visits, ascending, each once, but for the last version:
+// all versions from one of them to the next, which it is not one of, are as likely.
+func (s *Search) visited() []int {
+	var all []int
+	for _, v := range s.visits {
+		if v.position < len(s.prior) {
+			all = append(all, v.position)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // stepPoints are how many heights of the step are reckoned with, five standard errors about
 // what its blocks say.
 const stepPoints = 21
 
-// likelihood returns the logarithm of the probability of what was seen if version i+1 is
-// the culprit and makes a step of this height, and what the blocks of a measurement share
-// has this variance.
-func (s *Search) likelihood(step, shared float64) []float64 {
+// likelihood returns the logarithm of the probability of what was seen if the culprit makes
+// a step of this height, and what the blocks of a measurement share has this variance: for
+// each run of versions between those visited, since only visits tell versions apart.
+func (s *Search) likelihood(step, shared float64, visited []int) []float64 {
 	// If version i is the culprit, a visit of it or a later one saw the bad end's level.
-	change := make([]float64, len(s.prior)+1)
-	var none float64 // of all that was seen, if each visit saw the good end's level
+	l := make([]float64, len(visited)+1) // changes from run to run, and then their sums
+	var none float64                     // of all that was seen, if each visit saw the good end's level
 	for _, b := range s.levels {
 		err := math.Sqrt(difference * s.variance(b, 1/difference, shared, 0))
 		none += logT((b.above-step)/err) - math.Log(err)
@@ -274,13 +296,15 @@ func (s *Search) likelihood(step, shared float64) []float64 {
 		good, bad := logT((v.above+step/2)/err), logT((v.above-step/2)/err)
 		none += good - math.Log(err)
 		told := min(max(bad-good, -s.trust), s.trust)
-		change[0] += told
-		change[v.position] -= told
+		l[0] += told
+		if k, ok := slices.BinarySearch(visited, v.position); ok {
+			l[k+1] -= told
+		}
 	}
-	l := make([]float64, len(s.prior))
-	for i, sum := 0, none; i < len(l); i++ {
-		sum += change[i]
-		l[i] = sum
+	sum := none
+	for k, change := range l {
+		sum += change
+		l[k] = sum
 	}
 	return l
 }
@@ -329,7 +353,7 @@ func (s *Search) Next(offered []int, cost func(position, blocks int) float64) (b
 		}
 	}
 	for _, n := range offered {
-		channel := s.channel(math.Abs(step) / s.err(n, step))
+		channel := channelOf(math.Abs(step) / s.err(n, step))
 		var before float64 // the probability that the culprit is at this position or earlier
 		for i, p := range post[:len(post)-1] {
 			before += p
@@ -415,16 +439,19 @@ func (s *Search) Suspects(probability float64) []int {
 // A channel tells what a visit is worth: it answers before or after with noise.
 type channel [32]float64 // bits by the prior probability, in steps of 1/32 from 1/64
 
-// channel returns the one of a visit that sees both levels so many standard errors apart.
-func (s *Search) channel(apart float64) *channel {
+// channels are those of visits that were asked for, of all searches, by how many fiftieths of
+// a standard error apart the levels are.
+var channels [20*50 + 1]atomic.Pointer[channel]
+
+// channelOf returns the channel of a visit that sees both levels so many standard errors apart.
+func channelOf(apart float64) *channel {
 	key := int(math.Round(min(apart, 20) * 50))
-	if s.channels == nil {
-		s.channels = make(map[int]*channel)
+	c := channels[key].Load()
+	if c == nil {
+		c = newChannel(float64(key) / 50)
+		channels[key].Store(c)
 	}
-	if s.channels[key] == nil {
-		s.channels[key] = newChannel(float64(key) / 50)
-	}
-	return s.channels[key]
+	return c
 }
 
 // newChannel returns the channel of a visit that sees both levels so many standard errors
@@ -442,6 +469,9 @@ func newChannel(apart float64) *channel {
 // learnt: the entropy is less than negligible.
 const certain = 1e-4
 
+// atEnds is the entropy of the prior probability of a channel's first bits, and its last ones.
+var atEnds = entropy(0.5 / float64(len(channel{})))
+
 // information returns the expected bits of a visit of a position that is at the bad level
 // with probability p.
 func (c *channel) information(p float64) float64 {
@@ -450,9 +480,9 @@ func (c *channel) information(p float64) float64 {
 	case p <= certain || p >= 1-certain:
 		return 0
 	case i < 0:
-		return c[0] * entropy(p) / entropy(0.5/float64(len(c)))
+		return c[0] * entropy(p) / atEnds
 	case i >= len(c)-1:
-		return c[len(c)-1] * entropy(p) / entropy(0.5/float64(len(c)))
+		return c[len(c)-1] * entropy(p) / atEnds
 	default:
 		part := x - float64(i)
 		return c[i]*(1-part) + c[i+1]*part
