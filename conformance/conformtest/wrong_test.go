@@ -66,17 +66,6 @@ func init() {
 	}
 }
 
-// hostLimits are of a run of a host's clause, for bugs that make it hang.
-var hostLimits = map[bug]time.Duration{
-	"one task at a time":         200 * time.Millisecond,
-	"one worker":                 100 * time.Millisecond,
-	"every seventh message lost": 500 * time.Millisecond, // the quiet one's as well
-}
-
-// byDay are the bugs that clauses on a host are tried with by day too, with the others only
-// at night: no machine hides them.
-var byDay = []bug{"messages kept", "one worker", "one task at a time", "executors kept"}
-
 // nightly is whether to run what takes minutes, or is about real time, processors or
 // memory: on a machine that others use, such a bug may be hidden by them for once.
 var nightly = os.Getenv("DYNO_NIGHTLY") != ""
@@ -198,40 +187,6 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestWrongOnHost is the same for clauses that need a host.
-func TestWrongOnHost(t *testing.T) {
-	for _, k := range wrongKinds {
-		for _, w := range k.onHost {
-			if !nightly && mutantRuns() == 0 && !slices.Contains(byDay, w.bug) {
-				continue
-			}
-			t.Run(k.name+"/"+string(w.bug), func(t *testing.T) {
-				defer func() { wrongLeft, wrongExecutorsLeft = nil, nil }()
-				set, _ := testSettings(t)
-				set.flood, set.cycles = 10_000, 100_000
-				if w.bug == "a byte of each message kept" {
-					set.million = 1_000_000 // fewer bytes do not show
-				}
-				set.contests, set.futures, set.depth = 20_000, 5_000, 1000
-				s := &suite{impl: k.impl(w.bug), set: set, limit: patience}
-				if limit := hostLimits[w.bug]; limit > 0 {
-					s.limit = limit
-				}
-				for _, name := range strings.Fields(w.clauses) {
-					i := slices.IndexFunc(k.host, func(c hostClause) bool { return c.Name == k.contract+"/"+name })
-					if i < 0 {
-						t.Fatalf("there is no clause %s/%s", k.contract, name)
-					}
-					catches(t, k.host[i].Name, wrongRunsOnHost(), func(seed uint64) outcome {
-						s.set.seed = seed
-						return k.host[i].check(t, s)
-					})
-				}
-			})
-		}
-	}
-}
-
 // A clause must catch a bug that it is there for each time, with another seed each time: so
 // often by night, and by day.
 const (
@@ -256,17 +211,6 @@ func wrongRunsOf(c conformance.Clause) int {
 		return wrongRunsByDay
 	}
 	return wrongRuns
-}
-
-// wrongRunsOnHost is the same for clauses that need a host. They take real time.
-func wrongRunsOnHost() int {
-	switch asked := mutantRuns(); {
-	case asked > 0:
-		return asked
-	case raceEnabled, !nightly:
-		return 1
-	}
-	return 2
 }
 
 // catches runs a clause so many times on something that is wrong, each time with
