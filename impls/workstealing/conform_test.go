@@ -20,6 +20,7 @@ func TestConformance(t *testing.T) { conformtest.Run(t, workstealing.Impl) }
 // TestOnePoolRunsAll: the suite counts what a system that is done has handled, and
 // the workers of others go on counting.
 func TestConformanceOfRuntimes(t *testing.T) {
+	withTwoProcessors(t)
 	impl := workstealing.Impl
 	impl.NewGroup = func(ctx context.Context, opts ...group.Option) group.Group[int] {
 		return workstealing.Impl.Joined().NewGroup(ctx, opts...)
@@ -46,12 +47,18 @@ func strategies() []dyno.Impl {
 	return all
 }
 
-// By day one number of processors is enough for what no other package uses: under -race the
-// three of TestConformance take a quarter of a stage. make procs has all of them.
-func TestConformanceOfStrategies(t *testing.T) {
+// withTwoProcessors skips a test with other numbers of processors in the short form. By day one
+// is enough for what no other package uses: under -race the three of TestConformance take a
+// quarter of a stage. make procs has all of them.
+func withTwoProcessors(t *testing.T) {
+	t.Helper()
 	if testing.Short() && runtime.GOMAXPROCS(0) != 2 {
 		t.Skip("short: with two processors only")
 	}
+}
+
+func TestConformanceOfStrategies(t *testing.T) {
+	withTwoProcessors(t)
 	for _, impl := range strategies() {
 		t.Run(impl.Name, func(t *testing.T) { conformtest.Run(t, impl) })
 	}

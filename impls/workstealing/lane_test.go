@@ -35,7 +35,11 @@ func from(w *worker) actor.Worker {
 // Any sender, with a lane or without: messages are taken in the order in which they
 // were sent, and counted.
 func TestLanesKeepTheOrder(t *testing.T) {
-	for seed := range uint64(50) {
+	seeds := uint64(50)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		b, workers := scheduled(2)
 		senders := append(workers, nil)

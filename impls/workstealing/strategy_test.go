@@ -193,11 +193,15 @@ func TestNoTimerAtRest(t *testing.T) {
 // With any capacity of the queues, and any strategy, every actor has its turn
 // and nothing is lost.
 func TestQueueCapacityAndStrategyLoseNobody(t *testing.T) {
+	const actors = 500
+	hops := 20
+	if testing.Short() {
+		hops = 5
+	}
 	for _, strategy := range []Strategy{Fair, Priority, WorkConserving} {
 		for _, capacity := range []int{2, 3, 8, 1000} {
-			const actors, hops = 500, 20
 			var left atomic.Int32
-			left.Store(actors * hops)
+			left.Store(int32(actors * hops))
 			done := make(chan struct{})
 			refs := make([]actor.Ref, actors)
 			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Strategy: strategy, QueueCapacity: capacity})}, func(ctx *actor.Context) {
@@ -222,7 +226,7 @@ func TestQueueCapacityAndStrategyLoseNobody(t *testing.T) {
 			})
 			<-done
 			shutdown(t, s)
-			if got := s.Stats().Messages; got != actors*hops+1 {
+			if got := s.Stats().Messages; got != uint64(actors*hops+1) {
 				t.Errorf("%v, queues of %d: %d messages handled, want %d", strategy, capacity, got, actors*hops+1)
 			}
 		}
