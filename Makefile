@@ -117,7 +117,8 @@ test: check unit beside foreign examples firmware ## everything CI runs: no minu
 # What make test leaves out, and why:
 #	night      tests that wait for time limits, look at processors and memory, kill and resume
 #	           again and again, run all seeds, make wrong implementations hang, and search
-#	           the harder histories; each stochastic clause for ten seconds, a million cycles
+#	           the harder histories; each stochastic clause for ten seconds, a million cycles;
+#	           the largest problems of the workloads on all executors and references
 #	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
 #	           the implementations short with -race, and all in full with as many
 #	           processors as there are

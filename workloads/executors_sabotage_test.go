@@ -137,6 +137,9 @@ func TestVandalismIsNoticed(t *testing.T) {
 		if w.Name == "quicksort" || w.Name == "matmul" || w.Name == "shared" {
 			n, turns = 70, []int{1, 2, 3, 63, 64, 65, 70} // tasks that do something, or many wait for
 		}
+		if w.Name == "shared" && !nightly {
+			turns = []int{1, 2, 3, 65, 70} // the first waiter, the last and one of the next round: who is lost is waited for with a million yields
+		}
 		for _, c := range vandalisms {
 			if c.crowd && w.Name != "cancel" {
 				continue
