@@ -71,14 +71,18 @@ func (r *Runner) Truth(ctx context.Context, c *Truth) (files []string, err error
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	err = r.run(ctx, c.Idle, func(ctx context.Context) ([]*job, error) {
-		if err := t.prepare(ctx); err != nil {
+	if t.finished() {
+		fmt.Fprintf(r.con, "%s is complete: all blocks of its parts are there\n", t.path)
+	} else {
+		err = r.run(ctx, c.Idle, func(ctx context.Context) ([]*job, error) {
+			if err := t.prepare(ctx); err != nil {
+				return nil, err
+			}
+			return t.jobs(), nil
+		}, nil)
+		if t.here == nil {
 			return nil, err
 		}
-		return t.jobs(), nil
-	}, nil)
-	if t.here == nil {
-		return nil, err
 	}
 	for _, part := range calibrate.TruthParts {
 		path := calibrate.TruthPath(t.path, part)
@@ -317,6 +321,11 @@ func (t *truthRun) build(ctx context.Context, folder string) error {
 		t.plain = append(t.plain, binaries...)
 	}
 	return nil
+}
+
+// finished reports whether all that is asked for was measured, so that nothing has to be built.
+func (t *truthRun) finished() bool {
+	return !slices.ContainsFunc(t.c.Parts, func(part string) bool { return t.from[part] == nil || !t.from[part].Finished() })
 }
 
 // jobs returns what there is to measure: the parts that are asked for, and not done.
