@@ -336,14 +336,15 @@ func (b *wrongBox) first() int {
 		items = items[:b.batch]
 	}
 	best := 0
-	for i, it := range items {
+	largest, unstable := bug.is("largest priority first"), bug.is("priority unstable")
+	for i, it := range items { // long, in a flood
 		p := items[best].prio
 		switch {
-		case bug.is("largest priority first"):
+		case largest:
 			if it.prio > p {
 				best = i
 			}
-		case it.prio < p || it.prio == p && bug.is("priority unstable"):
+		case it.prio < p || it.prio == p && unstable:
 			best = i
 		}
 	}
