@@ -69,8 +69,11 @@ func TestExploreFindsPlantedBugs(t *testing.T) {
 
 // Without the bug no strategy finds anything.
 func TestExploreFindsNothingElse(t *testing.T) {
-	n := uint64(500)
-	if raceEnabled || testing.Short() {
+	n := uint64(200)
+	switch {
+	case nightly:
+		n = 500
+	case raceEnabled || testing.Short():
 		n = 50
 	}
 	for i := range plantedBugs {

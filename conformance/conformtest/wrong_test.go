@@ -3,6 +3,8 @@ package conformtest
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,14 +19,36 @@ import (
 type bug string
 
 // is reports whether b is one of the given bugs. Each is named where it bites, and in a
-// table of those that clauses must notice.
-func (b bug) is(names ...bug) bool {
-	for _, name := range names {
-		if !known[name] {
-			panic("a bug that is in no table: " + string(name))
+// table of those that clauses must notice, which TestBugsAreInATable demands.
+func (b bug) is(names ...bug) bool { return slices.Contains(names, b) }
+
+// TestBugsAreInATable looks at the source: to look a name up whenever a bug could bite takes
+// more than all else that wrong implementations do.
+func TestBugsAreInATable(t *testing.T) {
+	files, err := filepath.Glob("wrong_*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	call, name := regexp.MustCompile(`\.is\((.*)`), regexp.MustCompile(`"[^"]*"`)
+	named := 0
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range call.FindAllStringSubmatch(string(src), -1) {
+			args, _, _ := strings.Cut(c[1], ")")
+			for _, quoted := range name.FindAllString(args, -1) {
+				named++
+				if b := bug(strings.Trim(quoted, `"`)); !known[b] {
+					t.Errorf("%s: %q is in no table of bugs", file, b)
+				}
+			}
 		}
 	}
-	return slices.Contains(names, b)
+	if named < len(known)/2 {
+		t.Errorf("%d names are found in the source, of %d bugs", named, len(known))
+	}
 }
 
 // wrong says of a bug which clauses must notice it.
