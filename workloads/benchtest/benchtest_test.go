@@ -295,7 +295,10 @@ func TestWhatIsLackingIsSkipped(t *testing.T) {
 }
 
 // A run whose results are wrong, or that has lost a message, has no figure.
+//
+// It waits twice for ten seconds for a message that does not come, in other processes.
 func TestWrongResultsHaveNoFigure(t *testing.T) {
+	t.Parallel()
 	for subject, contracts := range map[string][]workloads.Contract{
 		"wrong": {workloads.GroupContract, workloads.TaskContract},
 		"loses": {workloads.ActorContract},

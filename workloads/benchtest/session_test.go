@@ -69,6 +69,7 @@ func drive(t *testing.T, name string) (*program.Process, error) {
 // Every workload is driven in a session, in slices of whole problems, and reports
 // the units that it always reports; or it says why it is not.
 func TestSessions(t *testing.T) {
+	t.Parallel() // beside TestWrongResultsHaveNoFigure, which waits
 	if checked {
 		t.Skip("they are the same processes with -race and without it")
 	}
