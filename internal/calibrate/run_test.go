@@ -61,6 +61,8 @@ func (m fakeSubject) Measure(_ context.Context, block int, s record.Step) (recor
 	return session.Single(s, block, text, nil, err)
 }
 
+func (m fakeSubject) Anchor() string { return "" }
+
 func (m fakeSubject) Start(block int, s record.Step, env []string) (session.Driver, error) {
 	return m.start(block, s, env)
 }

@@ -69,6 +69,13 @@ type Subject interface {
 	Start(block int, s record.Step, env []string) (Driver, error)
 }
 
+// A MadeUp subject runs on no machine, and says itself how fast that is: "" is not known.
+// Else that is measured before each block.
+type MadeUp interface {
+	Subject
+	Anchor() string
+}
+
 // Single returns the record of a step that was measured alone: lines are its benchmark
 // lines, units what its process said of units, and err is why there are none. It is for
 // Subject.Measure, whose error is the second result.
@@ -91,10 +98,14 @@ func Single(s record.Step, block int, lines string, units []string, err error) (
 // if that is soon; or killed as soon as the subject's context ends. Then Run returns
 // ErrInterrupted. A step that fails is a hole in the results and no error.
 func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Store, from *record.Interrupted, p Progress, look func() ([]record.Group, error)) error {
+	anchor := Anchor
+	if m, ok := subject.(MadeUp); ok {
+		anchor = m.Anchor
+	}
 	return carryOut(ctx, plan, s, from, p, deps{
 		Subject: subject,
 		look:    look,
-		now:     time.Now, sleep: time.Sleep, anchor: Anchor,
+		now:     time.Now, sleep: time.Sleep, anchor: anchor,
 		rss: residentSize, room: memoryForTurns(ctx),
 	})
 }
