@@ -135,7 +135,7 @@ type performance struct {
 	futures map[string]actor.Future
 	letters []actor.DeadLetter
 	made    map[string]int // chains of middleware
-	counts  map[string]int // of restarts, as a supervisor has decided on an actor
+	decided []restart      // by supervisors
 	refs    map[string]actor.Ref
 	rules   map[string][]string // what follows on an entry of the log
 	gates   map[string]*gate
@@ -152,10 +152,17 @@ type mishap struct {
 	kind failureKind
 }
 
+// restart is one that a supervisor has decided on: of the actor that failed and, with
+// all-for-one, of its siblings.
+type restart struct {
+	cause error
+	n     int // which one of its window it is
+}
+
 // play carries out the steps in a new system, whose clock only the script moves.
 func (p *performance) play(e *Env, script []scriptLine) {
 	p.e, p.clock, p.began = e, actor.NewManualClock(genesis), genesis
-	p.made, p.counts = map[string]int{}, map[string]int{}
+	p.made = map[string]int{}
 	p.futures, p.calls, p.subs = map[string]actor.Future{}, map[string]pendingCall{}, map[string]subscription{}
 	p.refs, p.rules, p.gates = map[string]actor.Ref{}, map[string][]string{}, map[string]*gate{}
 	p.timers, p.errs, p.mishaps = map[string]*actor.Timer{}, map[string]error{}, map[string][]mishap{}

@@ -245,14 +245,13 @@ func (p *performance) hear(ev any) {
 		p.claim(!found && !known, entry, ", and is found")
 	case actor.ActorRestarted:
 		p.claim(found && known && slices.Contains(p.all, ev.Cause), entry, " for ", ev.Cause, ", and is found: ", found)
-		n, ok := p.counts[who.Name()] // none if a sibling has failed
-		delete(p.counts, who.Name())
-		p.claim(!ok || n >= ev.Restarts, entry, " after a decision on restart ", n)
+		// 0: its parent was resumed, and it has nothing to go on with
+		p.claim(ev.Restarts == 0 || slices.Contains(p.decided, restart{ev.Cause, ev.Restarts}), entry, ", on which nobody has decided")
 	case actor.Supervised:
 		p.claim(slices.Contains(p.all, ev.Cause), entry, " for ", ev.Cause, ", with which no actor has failed")
 		p.claim(ev.Exhausted || (ev.Restarts > 0) == (ev.Directive == actor.Restart), entry, " and is said to be restart ", ev.Restarts)
 		if ev.Directive == actor.Restart {
-			p.counts[who.Name()] = ev.Restarts
+			p.decided = append(p.decided, restart{ev.Cause, ev.Restarts})
 		}
 	case actor.ActorSuspended:
 		p.claim(ev.Suspension.Reason == scriptReason, entry, " for ", ev.Suspension.Reason)
