@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 // slowVariable has how long BenchmarkSubject/slow takes.
 const slowVariable = "LAB_SLOW"
 
+var seldom atomic.Int32 // how many times the benchmark of this name has run
+
 func BenchmarkSubject(b *testing.B) {
 	how := os.Getenv("LAB_SUBJECT")
 	if how == "" {
@@ -54,6 +56,10 @@ func BenchmarkSubject(b *testing.B) {
 			switch name {
 			case "crash", "good/crash":
 				panic("oh no")
+			case "seldom":
+				if seldom.Add(1) == 3 {
+					panic("oh no")
+				}
 			case "exit":
 				os.Exit(7)
 			case "fatal":
@@ -240,7 +246,7 @@ func TestCases(t *testing.T) {
 // When a benchmark panics, testing may begin others before the process ends, and
 // print its result even. So the culprit is looked for, latest first.
 func TestCulprit(t *testing.T) {
-	s := subject(t, "good,crash,log,exit,last")
+	s := subject(t, "good,crash,seldom,log,exit,last")
 	name := func(names ...string) (all []string) {
 		for _, n := range names {
 			all = append(all, "BenchmarkSubject"+n)
@@ -254,6 +260,7 @@ func TestCulprit(t *testing.T) {
 		{name("", "/good", "/crash"), "BenchmarkSubject/crash"},
 		{name("", "/good", "/crash", "/log", "/exit", "/last"), "BenchmarkSubject/crash"},
 		{name("", "/good", "/log"), ""},
+		{name("", "/seldom", "/log"), "BenchmarkSubject/seldom"},                   // only when it runs several times
 		{append(name("/crash"), slices.Repeat(name("/good"), mostCrashes)...), ""}, // too far back
 		{nil, ""},
 	} {

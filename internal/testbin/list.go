@@ -46,7 +46,7 @@ func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.D
 	var crashed []record.Hole
 	var skip []string
 	for {
-		text, err := s.once(ctx, bench, strings.Join(skip, "|"), cpu, timeout)
+		text, err := s.list(ctx, bench, strings.Join(skip, "|"), cpu, 1, timeout)
 		l, at := parseListing(s.Pkg, text, cpu)
 		l.Absent = append(slices.Clone(crashed), l.Absent...)
 		var f *program.Failure
@@ -78,15 +78,15 @@ func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.D
 	}
 }
 
-// once runs benchmarks once each.
-func (s Binary) once(ctx context.Context, bench, skip string, cpu int, timeout time.Duration) (string, error) {
+// list runs benchmarks for one operation each, as many times as it is told.
+func (s Binary) list(ctx context.Context, bench, skip string, cpu, times int, timeout time.Duration) (string, error) {
 	return invocation{
 		subject: s,
 		// With -v a skipped benchmark tells why, and each says its name before
 		// it runs.
 		args: []string{
 			"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + skip, "-test.benchtime=1x",
-			"-test.cpu=" + strconv.Itoa(cpu), "-test.v",
+			"-test.cpu=" + strconv.Itoa(cpu), "-test.count=" + strconv.Itoa(times), "-test.v",
 		},
 		timeout:     timeout,
 		sinceOutput: true,
@@ -96,21 +96,23 @@ func (s Binary) once(ctx context.Context, bench, skip string, cpu int, timeout t
 // culprit finds which benchmark it was that crashed, of those that had begun, in
 // this order: the latest that crashes alone too. It need not be the latest of
 // all. When a benchmark panics, its deferred calls run, and one of testing's
-// begins the next benchmark while the runtime is still printing the stack.
+// begins the next benchmark while the runtime is still printing the stack. With
+// no next one the process may even end before, and well. So if none crashes in
+// one run each, they run several times.
 func (s Binary) culprit(ctx context.Context, begun []string, cpu int, timeout time.Duration) (record.Hole, error) {
-	for tried, name := range slices.Backward(begun) {
-		if len(begun)-tried > mostCrashes {
-			break
-		}
-		c := record.Case{Name: name}
-		_, err := s.once(ctx, c.Pattern(), c.Beneath(), cpu, timeout)
-		var f *program.Failure
-		switch {
-		case err == nil:
-		case !errors.As(err, &f):
-			return record.Hole{}, err
-		case strings.HasPrefix(f.Reason, "crashed: "):
-			return record.Hole{Case: name, Reason: f.Reason}, nil
+	begun = begun[max(0, len(begun)-mostCrashes):]
+	for _, times := range []int{1, 10} {
+		for _, name := range slices.Backward(begun) {
+			c := record.Case{Name: name}
+			_, err := s.list(ctx, c.Pattern(), c.Beneath(), cpu, times, timeout)
+			var f *program.Failure
+			switch {
+			case err == nil:
+			case !errors.As(err, &f):
+				return record.Hole{}, err
+			case strings.HasPrefix(f.Reason, "crashed: "):
+				return record.Hole{Case: name, Reason: f.Reason}, nil
+			}
 		}
 	}
 	return record.Hole{}, nil
