@@ -111,52 +111,70 @@ func (a *averages) notAbove(v float64) (count int) {
 }
 
 func (a *averages) smallest(k int) (v, next float64) {
-	n := len(a.sorted)
-	for i := range n {
-		a.first[i], a.end[i] = i, n
+	for i := range a.sorted {
+		a.first[i], a.end[i] = i, len(a.sorted)
 	}
-	// What is left is all but so many that are less.
-	left, less := a.count(), 0
-	for random := uint64(1); left > n; random = random*6364136223846793005 + 1442695040888963407 {
-		// The row of a random one of those that are left.
-		nth, row := int(random>>33)%left, 0
-		for size := a.end[0] - a.first[0]; nth >= size; size = a.end[row] - a.first[row] {
-			nth -= size
-			row++
-		}
-		pivot := a.at(row, (a.first[row]+a.end[row])/2)
+	left, less := a.count(), 0 // what is left is all but so many that are less
+	for random := uint64(1); left > len(a.sorted); random = random*6364136223846793005 + 1442695040888963407 {
+		pivot := a.pivot(int(random>>33) % left)
 		count := a.notAbove(pivot)
 		if count == less+left { // none is above it
 			if count = a.notAbove(math.Nextafter(pivot, math.Inf(-1))); k > count {
-				if v = pivot; k < less+left {
-					return v, v
+				if k < less+left {
+					return pivot, pivot
 				}
-				return v, a.least(a.end)
+				return pivot, a.least(a.end)
 			}
 		}
 		if k <= count {
-			for i, j := range a.upTo {
-				a.end[i] = max(a.first[i], min(a.end[i], j))
-			}
+			a.keepLow()
 			left = count - less
 		} else {
-			for i, j := range a.upTo {
-				a.first[i] = min(a.end[i], max(a.first[i], j))
-			}
+			a.keepHigh()
 			left, less = left+less-count, count
 		}
 	}
+	rest := a.rest()
+	if k -= less; k < len(rest) {
+		return rest[k-1], rest[k]
+	}
+	return rest[k-1], a.least(a.end)
+}
+
+// pivot returns the middle of what is left of the row that has the nth of all that is left.
+func (a *averages) pivot(nth int) float64 {
+	row := 0
+	for size := a.end[0] - a.first[0]; nth >= size; size = a.end[row] - a.first[row] {
+		nth -= size
+		row++
+	}
+	return a.at(row, (a.first[row]+a.end[row])/2)
+}
+
+// keepLow leaves what notAbove has counted last.
+func (a *averages) keepLow() {
+	for i, j := range a.upTo {
+		a.end[i] = max(a.first[i], min(a.end[i], j))
+	}
+}
+
+// keepHigh leaves what notAbove has not counted last.
+func (a *averages) keepHigh() {
+	for i, j := range a.upTo {
+		a.first[i] = min(a.end[i], max(a.first[i], j))
+	}
+}
+
+// rest lists what is left, sorted.
+func (a *averages) rest() []float64 {
 	a.list = a.list[:0]
-	for i := range n {
+	for i := range a.sorted {
 		for j := a.first[i]; j < a.end[i]; j++ {
 			a.list = append(a.list, a.at(i, j))
 		}
 	}
 	slices.Sort(a.list)
-	if k -= less; k < len(a.list) {
-		return a.list[k-1], a.list[k]
-	}
-	return a.list[k-1], a.least(a.end)
+	return a.list
 }
 
 // least returns the least average of the pairs from these on in each row.
