@@ -164,12 +164,14 @@ func (s *storm) run(t *testing.T) (faults []string) {
 
 	over, end := context.WithCancel(t.Context())
 	var beside sync.WaitGroup
-	beside.Go(func() { s.submitRest(over, client) })
+	rest := make(chan struct{})
+	beside.Go(func() { defer close(rest); s.submitRest(over, client) })
 	beside.Go(func() { s.byHand(over) })
 	beside.Go(func() { s.fillDisks(over) })
 	seen := &sightings{has: make(map[string]bool)}
 	beside.Go(func() { seen.watch(over, client, s.jobs, s.seed) })
 	s.strike(seen)
+	<-rest // what has not been sent yet would be taken for forgotten
 	s.check(client, seen)
 	end()
 	beside.Wait()
