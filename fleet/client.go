@@ -150,7 +150,8 @@ func (c *Client) find(ctx context.Context, store jetstream.ObjectStore, digest s
 func (c *Client) object(ctx context.Context, digest string, most int64, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(most))
 	defer cancel()
-	if err := c.read(ctx, digest, most, w); err != nil {
+	err := c.whileThere(ctx, func(ctx context.Context) error { return c.read(ctx, digest, most, w) })
+	if err != nil {
 		return fmt.Errorf("part %.12s: %w", digest, err)
 	}
 	return nil
@@ -164,7 +165,7 @@ func (c *Client) read(ctx context.Context, digest string, most int64, w io.Write
 	if _, err := c.find(ctx, store, digest); err != nil {
 		return err
 	}
-	o, err := store.Get(ctx, digest)
+	o, err := store.Get(watchful{ctx}, digest)
 	if err != nil {
 		return err
 	}
@@ -182,6 +183,12 @@ func (c *Client) read(ctx context.Context, digest string, most int64, w io.Write
 	return nil
 }
 
+// A watchful context has an object that is read look now and then whether the context has ended:
+// NATS reads until the context's deadline, even if that was cancelled long before.
+type watchful struct{ context.Context }
+
+func (watchful) Deadline() (time.Time, bool) { return time.Now().Add(time.Second), true }
+
 // objectChunk is how much of an object is in a message: messages have a megabyte at most, and
 // each is synced.
 const objectChunk = 768 << 10
@@ -196,6 +203,10 @@ func transferTime(size int64) time.Duration {
 func (c *Client) put(ctx context.Context, digest string, size int64, r io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
+	return c.whileThere(ctx, func(ctx context.Context) error { return c.write(ctx, digest, size, r) })
+}
+
+func (c *Client) write(ctx context.Context, digest string, size int64, r io.Reader) error {
 	store, err := c.js.ObjectStore(ctx, partsBucket)
 	if err != nil {
 		return err
@@ -238,7 +249,7 @@ func (c *Client) insist(ctx context.Context, waits func(why error), do func(cont
 		if last := c.conn.LastError(); silent && errors.Is(last, nats.ErrPermissionViolation) {
 			return last // that is why there is no answer
 		}
-		if c.wasAway(again) {
+		if c.wasAway(again) || errors.Is(err, nats.ErrDisconnected) {
 			err = nats.ErrDisconnected // whatever failed for it
 		} else if !silent {
 			if failed++; failed == mostTries {
@@ -251,24 +262,28 @@ func (c *Client) insist(ctx context.Context, waits func(why error), do func(cont
 	}
 }
 
-// whileThere does something that ends when the connection is lost: what was asked of the server
-// is not answered any more.
+// whileThere does something that ends when the connection is lost, as nats.ErrDisconnected: what
+// was asked of the server is not answered any more.
 func (c *Client) whileThere(ctx context.Context, do func(context.Context) error) error {
 	lost := c.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
 	defer c.conn.RemoveStatusListener(lost)
 	if !c.conn.IsConnected() {
 		return nats.ErrDisconnected
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	go func() {
 		select {
 		case <-lost:
-			cancel()
+			cancel(nats.ErrDisconnected)
 		case <-ctx.Done():
 		}
 	}()
-	return do(ctx)
+	err := do(ctx)
+	if err != nil && context.Cause(ctx) == nats.ErrDisconnected {
+		return nats.ErrDisconnected
+	}
+	return err
 }
 
 // Sending is how far a job is sent.

@@ -1,8 +1,11 @@
 package fleet
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -33,6 +36,14 @@ func Lose(t *testing.T, c *Client, digest string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Transfers are what moves an object, by name: it is asked for, and sent.
+func Transfers(c *Client, digest string) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"object": func(ctx context.Context) error { return c.object(ctx, digest, mostResults, io.Discard) },
+		"put":    func(ctx context.Context) error { return c.put(ctx, digest, 1, bytes.NewReader([]byte{1})) },
 	}
 }
 

@@ -1,11 +1,14 @@
 package fleet_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/dynolab/dyno/fleet"
 	"github.com/dynolab/dyno/internal/jobs"
@@ -541,6 +546,78 @@ func TestServerGoesWhileSending(t *testing.T) {
 	if s := l.wait("one", id); s.Outcome != fleet.Done {
 		t.Errorf("%+v", s)
 	}
+}
+
+// What was asked of a server that goes away is not waited for until its time is over, which is
+// minutes: neither an answer nor the pieces of an object.
+func TestTransferEndsWithTheConnection(t *testing.T) {
+	l := newLab(t)
+	if err := fleet.Transfers(l.client, "there")["put"](t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ transfer, digest, until string }{
+		{"object", "there", "$JS.API."},
+		{"object", "there", "$O."},
+		{"put", "new", "$JS.API."},
+		{"put", "new", "$O."},
+	} {
+		url, quiet := silence(t, strings.TrimPrefix(l.server.URL, "nats://"), c.until)
+		client, err := fleet.Connect(fleet.Options{Home: l.home, URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- fleet.Transfers(client, c.digest)[c.transfer](t.Context()) }()
+		(<-quiet).Close()
+		if err := <-ended; !errors.Is(err, nats.ErrDisconnected) {
+			t.Errorf("%s until %s: %v", c.transfer, c.until, err)
+		}
+		client.Close()
+	}
+}
+
+// silence is a network to a server on which one client can connect, and which delivers nothing from
+// the first message on whose subject begins with until: then quiet gets the client's connection.
+func silence(t *testing.T, behind, until string) (url string, quiet chan net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet = make(chan net.Conn, 2)
+	carry := func(to io.Writer, from io.Reader) (cut bool) {
+		in := bufio.NewReader(from)
+		for {
+			message, subject, err := readMessage(in)
+			if err != nil || strings.HasPrefix(subject, until) {
+				return err == nil
+			}
+			_, _ = to.Write(message) // it may have gone
+		}
+	}
+	go func() {
+		client, err := l.Accept()
+		l.Close()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		server, err := net.Dial("tcp", behind)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer server.Close()
+		for _, way := range [][2]net.Conn{{server, client}, {client, server}} {
+			go func() {
+				if carry(way[0], way[1]) {
+					quiet <- client
+				}
+			}()
+		}
+		<-t.Context().Done()
+	}()
+	return "nats://" + l.Addr().String(), quiet
 }
 
 // A job of which the server has lost a part, or what says what it is, is sent again.

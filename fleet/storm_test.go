@@ -148,7 +148,7 @@ func (s *storm) run(t *testing.T) (faults []string) {
 		s.programs = programs(t)
 	}
 	if s.patience == 0 {
-		s.patience = 72 // some storms stand still for two minutes, and nobody knows yet why
+		s.patience = 24
 	}
 	t.Setenv(fleet.HomeEnv, s.home)
 	s.lay()

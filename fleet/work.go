@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dynolab/dyno/internal/jobs"
@@ -164,7 +165,7 @@ func (t *task) ended() (Result, error) {
 // failed counts a try that failed; the last one is the job's result. A full disk, and a server
 // that is away or has lost a part, are no fault of the job.
 func (t *task) failed(err error) (Result, error) {
-	if isFull(err) || errors.Is(err, errLost) || !t.client.conn.IsConnected() || errors.Is(err, context.Canceled) {
+	if isFull(err) || errors.Is(err, errLost) || !t.client.conn.IsConnected() || errors.Is(err, nats.ErrDisconnected) || errors.Is(err, context.Canceled) {
 		return Result{}, err
 	}
 	path := filepath.Join(t.folder, "tries")
