@@ -15,11 +15,7 @@ STARTED := $(shell date +%s)
 MODULES := $(patsubst ./%,%,$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './bin/*' | sort)))
 CODE_MODULES := $(filter-out tools,$(MODULES))
 
-# The packages whose subject is concurrency: they are tested under -race and must
-# compile for a 32-bit machine.
-CONCURRENT := . ./actor/... ./group/... ./task/... ./impls/... ./conformance/... ./workloads/... ./internal/measure ./hw/firmware/...
-
-# Of these, the ones whose tests run under -race with several GOMAXPROCS. Not actor, whose
+# The packages whose tests run under -race with several GOMAXPROCS. Not actor, whose
 # tests are about the core, which runs by turns: it has them at night. Nor serial, whose order
 # is its own whatever the processors are: it runs under -race once. Not conformtest: its
 # own tests are about wrong groups, each of them run many times, and find nothing there that
@@ -145,7 +141,8 @@ fmt: $(BIN)/gofumpt
 vet:
 	$(call say,go vet (and for a 32-bit machine))
 	$(call each,$(CODE_MODULES),go vet ./...)
-	GOARCH=386 go vet $(CONCURRENT)
+	GOARCH=386 go vet $(BOARD)
+	GOARCH=386 go build . ./workloads/... ./conformance/... # their tests need much that no board does
 
 .PHONY: staticcheck
 staticcheck: $(BIN)/staticcheck
