@@ -89,6 +89,8 @@ func actorParts() [][]Clause {
 // actors turns the body of a check of actors into one that returns what it
 // found. The world is shut down at the end, and must then have nothing in its
 // book that the check has not asked for.
+//
+//go:noinline
 func actors(body func(w *world)) func(e *Env) error {
 	return check(func(e *Env) {
 		w := e.world(actor.Config{})

@@ -21,6 +21,11 @@ import (
 type failure struct{ err error }
 
 // check turns the body of a check into one that returns what it found.
+//
+// Inlined it is in the package's initialization some hundred times: the compiler takes
+// twice as long for the package then, and its code is larger.
+//
+//go:noinline
 func check(body func(e *Env)) func(e *Env) error {
 	return func(e *Env) (err error) {
 		defer e.release()
@@ -315,6 +320,8 @@ func (e *Env) group(ctx context.Context, opts ...group.Option) *probe {
 
 // oneGroup is check for a group without options. When the body has returned without
 // finish, the group must be drained, and have succeeded.
+//
+//go:noinline
 func oneGroup(body func(e *Env, p *probe)) func(e *Env) error {
 	return check(func(e *Env) {
 		p := e.open()

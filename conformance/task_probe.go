@@ -39,6 +39,8 @@ func TaskClauses(impl dyno.Impl) iter.Seq[*Clause] {
 // tasks turns the body of a check of tasks into one that returns what it found.
 // When the body has returned the gates are opened and the executor is closed, and
 // every task must end.
+//
+//go:noinline
 func tasks(body func(r *runner)) func(e *Env) error {
 	return check(func(e *Env) {
 		r := e.runner()
