@@ -197,6 +197,21 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
+// Every circumstance of the sender may have a name that it gives itself: a variable, a program.
+func TestSettings(t *testing.T) {
+	folder, _ := packed(t)
+	_, j, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(record.Environment, record.MadePrefix+"bench_c.v2") {
+		j.Settings = []record.Setting{{Key: strings.ToLower(name), Values: []string{"0"}}}
+		if _, err := j.Encode(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // An archive does not reach out of its folder.
 func TestHostileArchives(t *testing.T) {
 	for name, h := range map[string]tar.Header{

@@ -23,8 +23,11 @@ func isPath(s string) bool {
 func isWord(s string) bool { return s != "" && len(s) <= 64 && strings.Trim(s, letters+"-") == "" }
 
 // isKey reports whether s can be the key of a configuration line: these begin with a
-// lower-case letter.
-func isKey(s string) bool { return isWord(s) && s[0] >= 'a' && s[0] <= 'z' }
+// lower-case letter, and have neither upper-case letters nor spaces. Environment variables
+// and files give them their names, so they may have an underscore or a dot.
+func isKey(s string) bool {
+	return isFileName(s) && s[0] >= 'a' && s[0] <= 'z' && s == strings.ToLower(s)
+}
 
 // isFileName reports whether s is a name that every system takes for a file.
 func isFileName(s string) bool {
