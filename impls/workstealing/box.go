@@ -293,12 +293,46 @@ func (b *box) after(w *worker, v actor.Verdict) {
 	}
 }
 
-// run implements runnable: it runs a turn.
+// run implements runnable: it runs a turn. It keeps the message that is being handled in
+// w.handled, for a turn that does not return.
 func (b *box) run(w *worker, _ any) {
+	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
+		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
+	}
 	if w.d != b.d {
 		b.d.enter(w)
 	}
-	b.after(w, b.turn(w))
+	drained := false // no message is left
+	if b.cell.BeginTurn(w) {
+	messages:
+		for {
+			var msg any
+			switch { // what pop would do
+			case b.any: // of an actor that was idle
+				msg = b.first
+				b.first, b.any = nil, false
+			case b.out.begun != b.out.end: // in a stream nearly always
+				msg = b.out.here()
+			default:
+				if drained = b.out.later == 0 && b.bounded == nil && b.word.Load()&bitWaiting == 0; drained {
+					break messages
+				}
+				var ok bool
+				if msg, ok = b.pop(); !ok {
+					break messages
+				}
+			}
+			w.handled = msg
+			if !b.cell.Invoke(msg) {
+				break
+			}
+		}
+		w.handled = nil // it must not stay alive while the worker sleeps
+	}
+	v := b.cell.EndTurn(&w.tally.Tally)
+	if !drained || v != actor.Continue || !b.idles(w) {
+		b.after(w, v)
+	}
 }
 
 func (b *box) recovers() bool { return true }
@@ -309,31 +343,20 @@ func (b *box) caught(w *worker, recovered any) {
 	b.after(w, v)
 }
 
-// turn runs a turn of the actor on w. It keeps the message that is being handled in
-// w.handled, for a turn that does not return.
-func (b *box) turn(w *worker) actor.Verdict {
-	if invariants.Enabled && b.word.Load()&phaseMask != phaseScheduled {
-		invariants.Violated("workstealing", "an actor has a turn only if it is scheduled")
+// idles is after for an actor that has handled all that it was told, as a rule. It reports
+// whether the actor is idle.
+func (b *box) idles(w *worker) bool {
+	if s := b.out.out; b.known != 0 || s != nil && len(s.msgs) >= large {
+		return false
 	}
-	if b.cell.BeginTurn(w) {
-		for {
-			var msg any
-			if b.out.begun != b.out.end && !b.any { // what pop would do; in a stream nearly always
-				msg = b.out.here()
-			} else {
-				var ok bool
-				if msg, ok = b.pop(); !ok {
-					break
-				}
-			}
-			w.handled = msg
-			if !b.cell.Invoke(msg) {
-				break
-			}
-		}
-		w.handled = nil // it must not stay alive while the worker sleeps
+	v := b.word.Load()
+	if v&(bitLocked|bitWaiting) != 0 || !b.word.CompareAndSwap(v, v&^phaseMask) {
+		return false
 	}
-	return b.cell.EndTurn(&w.tally.Tally)
+	if b.cell.Pending() { // it may have come while the word said scheduled, see rest
+		b.Wake(w)
+	}
+	return true
 }
 
 // rest ends the actor's time in the schedule: phase is idle or suspended. If

@@ -13,45 +13,72 @@ import (
 
 // Between two turns Len counts what a turn took and did not handle.
 func TestLenCountsWhatATurnLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var busy, watcher actor.Ref
-		var saw []int
-		s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
-			p := actortest.Func(func(*actor.Context, any) error { return nil })
-			p.Throughput = 2
-			busy = spawn(t, ctx, p)
-			p = actortest.Func(func(ctx *actor.Context, m any) error {
-				saw = append(saw, busy.Backlog())
-				if saw[len(saw)-1] > 0 {
-					return ctx.Tell(watcher, m)
-				}
-				return nil
-			})
-			p.Throughput = 1
-			watcher = spawn(t, ctx, p)
-			for range 10 {
-				if err := ctx.Tell(busy, "work"); err != nil {
-					t.Error(err)
-				}
-			}
-			if err := ctx.Tell(watcher, "look"); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		shutdown(t, s)
+	for throughput, want := range map[int][]int{
 		// The message that made the actor ready is not in the queue (see Len), so
 		// the first look is not compared.
-		want := []int{8, 6, 4, 2, 0}
-		if got := saw[max(0, len(saw)-len(want)):]; len(got) != len(want) {
-			t.Fatalf("looks saw %v, want %v at the end", saw, want)
-		}
-		for i, n := range saw[len(saw)-len(want):] {
-			if n != want[i] {
-				t.Fatalf("looks saw %v, want %v at the end", saw, want)
+		2: {8, 6, 4, 2, 0},
+		3: {7, 4, 1, 0}, // the last turn ends because there is no message
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var busy, watcher actor.Ref
+			var saw []int
+			s := system(t, actor.Config{Dispatcher: NewDispatcherWith(Config{Parallelism: 1, MaxWorkers: 1})}, func(ctx *actor.Context) {
+				p := actortest.Func(func(*actor.Context, any) error { return nil })
+				p.Throughput = throughput
+				busy = spawn(t, ctx, p)
+				p = actortest.Func(func(ctx *actor.Context, m any) error {
+					saw = append(saw, busy.Backlog())
+					if saw[len(saw)-1] > 0 && len(saw) < 20 {
+						return ctx.Tell(watcher, m)
+					}
+					return nil
+				})
+				p.Throughput = 1
+				watcher = spawn(t, ctx, p)
+				for range 10 {
+					if err := ctx.Tell(busy, "work"); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := ctx.Tell(watcher, "look"); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+			shutdown(t, s)
+			if got := saw[max(0, len(saw)-len(want)):]; !slices.Equal(got, want) {
+				t.Errorf("%d messages a turn: looks saw %v, want %v at the end", throughput, saw, want)
 			}
+		})
+	}
+}
+
+// An actor is made idle in one step only if nothing else is to be done for it.
+func TestIdles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		word   uint32
+		change func(b *box)
+		want   bool
+	}{
+		"nothing":               {phaseScheduled, func(*box) {}, true},
+		"a small chunk":         {phaseScheduled, func(b *box) { b.out.out = newChunk(small) }, true},
+		"another one's lane":    {phaseScheduled | laneOwner, func(*box) {}, true},
+		"a large chunk":         {phaseScheduled, func(b *box) { b.out.out = newChunk(large) }, false},
+		"Len is to be told":     {phaseScheduled, func(b *box) { b.known = 1 }, false},
+		"a message waits":       {phaseScheduled | bitWaiting, func(*box) {}, false},
+		"a sender has the lock": {phaseScheduled | bitLocked, func(*box) {}, false},
+	} {
+		b, all := scheduled(1)
+		b.word.Store(tt.word)
+		tt.change(b)
+		want := tt.word
+		if tt.want {
+			want = tt.word&^phaseMask | phaseIdle
 		}
-	})
+		if got, word := b.idles(all[0]), b.word.Load(); got != tt.want || word != want {
+			t.Errorf("%s: idle is %v, the word %b; want %v, %b", name, got, word, tt.want, want)
+		}
+	}
 }
 
 // An actor that has had very many messages waiting keeps none of its large chunks.

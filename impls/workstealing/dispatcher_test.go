@@ -463,6 +463,42 @@ func TestQueueHasItsShareBesideNext(t *testing.T) {
 	}
 }
 
+// An actor in the run-next slot follows a turn, unless the worker is to answer the watchdog, or
+// to look elsewhere.
+func TestNextFollows(t *testing.T) {
+	w, _ := busy(t, Config{})
+	next := new(box)
+	for _, tt := range []struct {
+		name  string
+		next  *box
+		asked bool
+		jobs  uint32
+		nexts int
+		want  *box
+	}{
+		{name: "nothing is next", jobs: 7},
+		{name: "the watchdog asks", next: next, asked: true, jobs: 7},
+		{name: "the inject queue's time", next: next, jobs: poll - 1},
+		{name: "the time of the oldest", next: next, jobs: 2 * poll},
+		{name: "the queue's time", next: next, jobs: 7, nexts: budget},
+		{name: "before the inject queue's time", next: next, jobs: poll - 2, want: next},
+		{name: "after the oldest", next: next, jobs: bottom, want: next},
+		{name: "before the queue's time", next: next, jobs: 7, nexts: budget - 1, want: next},
+	} {
+		w.next.Store(tt.next)
+		w.asked.Store(tt.asked)
+		w.jobs, w.nexts = tt.jobs, tt.nexts
+		got := w.following()
+		taken, left := uint32(0), tt.next
+		if tt.want != nil {
+			taken, left = 1, nil
+		}
+		if got != tt.want || w.next.Load() != left || w.jobs-tt.jobs != taken || w.nexts-tt.nexts != int(taken) {
+			t.Errorf("%s: %p follows, and %p is next, after %d jobs and %d from there", tt.name, got, w.next.Load(), w.jobs-tt.jobs, w.nexts-tt.nexts)
+		}
+	}
+}
+
 // An actor that was to be next and is not, since it is time for what comes from
 // elsewhere, is looked after: that may block, and who searched has perhaps given up.
 func TestActorBehindAPolledJobIsLookedAfter(t *testing.T) {

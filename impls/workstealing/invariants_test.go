@@ -43,7 +43,7 @@ func TestDispatcherInvariantsAreChecked(t *testing.T) {
 			b := &box{d: d, any: true}
 			b.Send(1, nil)
 		},
-		"an actor has a turn only if it is scheduled": func() { new(box).turn(newWorker(d.pool, 1)) },
+		"an actor has a turn only if it is scheduled": func() { new(box).run(newWorker(d.pool, 1), nil) },
 	} {
 		func() {
 			defer func() {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/group"
 	"github.com/dynolab/dyno/task"
 )
@@ -200,6 +203,37 @@ func TestRestingGoroutinesRecover(t *testing.T) {
 				t.Fatalf("%d goroutines work with nothing to do", n)
 			}
 		}
+		p.close(func() {})
+	})
+}
+
+// There, too, it is the actor that panics which has failed, and not the one that told it.
+func TestRestingGoroutinesBlameWhoPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPool()
+		p.rests = true
+		var panics, tells actor.Ref
+		var blamed []actor.Ref
+		s := system(t, actor.Config{
+			Dispatcher: NewDispatcherOn(p),
+			Failures:   func(f actor.Failure) { blamed = append(blamed, f.Actor) },
+		}, func(ctx *actor.Context) {
+			panics = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error {
+				if m == 0 {
+					panic("meant to")
+				}
+				return ctx.Tell(tells, m)
+			}))
+			tells = spawn(t, ctx, actortest.Func(func(ctx *actor.Context, m any) error { return ctx.Tell(panics, m.(int)-1) }))
+		})
+		if err := panics.Tell(poll / 4); err != nil { // the first turn sets the watchdog, which asks; then what is next follows
+			t.Error(err)
+		}
+		synctest.Wait()
+		if !slices.Equal(blamed, []actor.Ref{panics}) {
+			t.Errorf("%v have failed, want %v", blamed, panics)
+		}
+		shutdown(t, s)
 		p.close(func() {})
 	})
 }

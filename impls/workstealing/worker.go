@@ -176,13 +176,15 @@ func (w *worker) serve(j job) (again bool) {
 			go w.resume() // this goroutine ends; what waits here goes on on another one
 		}
 	}()
-	p := w.pool
 	for ; !j.none(); j = w.other() {
-		if v := p.search.Load(); w.round != round(v) {
-			w.move(round(v))
-		}
+		w.attend()
 		r = j.r
 		r.run(w, j.arg)
+		for b := w.following(); b != nil; b = w.following() {
+			w.attend()
+			r = b
+			b.run(w, nil)
+		}
 		r = nil
 	}
 	return false
@@ -200,13 +202,15 @@ func (w *worker) serveFrugally(j job) (done bool) {
 
 // runAll runs j and others until there are none for this worker.
 func (w *worker) runAll(j job) {
-	p := w.pool
 	for ; !j.none(); j = w.other() {
-		if v := p.search.Load(); w.round != round(v) {
-			w.move(round(v))
-		}
+		w.attend()
 		w.runs = j.r
 		j.r.run(w, j.arg)
+		for b := w.following(); b != nil; b = w.following() {
+			w.attend()
+			w.runs = b
+			b.run(w, nil)
+		}
 		w.runs = nil
 	}
 }
@@ -269,6 +273,20 @@ func (w *worker) take() job {
 		}
 	}
 	return job{}
+}
+
+// following is take where nothing but the actor in the run-next slot is due, which between
+// two actors' turns is the rule. Else it returns nil. A job is four words, an actor one.
+func (w *worker) following() *box {
+	if w.next.Load() == nil || w.asked.Load() || (w.jobs+1)%poll <= bottom || w.nexts >= budget {
+		return nil
+	}
+	b := w.next.Swap(nil)
+	if b != nil {
+		w.jobs++
+		w.nexts++
+	}
+	return b
 }
 
 // outOfTurn takes the job that is number n of poll ones, 0 or bottom, from where others would
@@ -591,7 +609,14 @@ func (w *worker) stealFrom(victim *worker) job {
 	return job{}
 }
 
-// move counts the worker among those that have begun a job in this round.
+// attend counts the worker, once a round, among those that have begun a job in it.
+func (w *worker) attend() {
+	if v := w.pool.search.Load(); w.round != round(v) {
+		w.move(round(v))
+	}
+}
+
+// move is apart from attend, which is inlined.
 func (w *worker) move(round uint32) {
 	w.round = round
 	if w.depth > 0 {
