@@ -330,7 +330,7 @@ func (b *box) run(w *worker, _ any) {
 		w.handled = nil // it must not stay alive while the worker sleeps
 	}
 	v := b.cell.EndTurn(&w.tally.Tally)
-	if !drained || v != actor.Continue || !b.idles(w) {
+	if !drained || !b.idles(w) { // who has drained its mailbox could have gone on: v is Continue
 		b.after(w, v)
 	}
 }
