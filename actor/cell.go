@@ -105,10 +105,10 @@ func (c *Cell) BeginTurn(w Worker) bool {
 // turn; if not, what was accepted and not handled waits, or is handed to
 // Undelivered by Port.Close.
 func (c *Cell) Invoke(msg any) bool {
-	c.left--
-	if forges(msg) { // plain, which TinyGo does not inline
-		msg = Forged{msg}
+	if forges(msg) {
+		return c.Invoke(Forged{msg})
 	}
+	c.left--
 	if err := c.actor.Receive((*Context)(c), msg); err != nil {
 		c.fail(msg, err, true)
 		return false

@@ -54,12 +54,11 @@ func Append(msgs []any, msg any) []any {
 	return append(msgs, msg)
 }
 
-// Discard takes the memory of an empty batch, of which every element is nil, if it
-// is too large for an actor that sleeps, and returns what that keeps.
-func Discard(msgs []any) []any {
-	if cap(msgs) <= Keep {
-		return msgs
+// Discard takes away the memory of a used batch, of which every element is nil, if it is too
+// large for an actor that sleeps.
+func Discard(msgs *[]any) {
+	if cap(*msgs) > Keep {
+		batches.give(*msgs)
+		*msgs = nil
 	}
-	batches.give(msgs)
-	return nil
 }

@@ -87,8 +87,9 @@ func TestBatches(t *testing.T) {
 			}
 		}
 		clear(batch)
-		if kept := Discard(batch); (kept == nil) != (cap(batch) > Keep) {
-			t.Errorf("of the memory of %d messages, room for %d is kept", cap(batch), cap(kept))
+		room := cap(batch)
+		if Discard(&batch); (batch == nil) != (room > Keep) {
+			t.Errorf("of the memory of %d messages, room for %d is kept", room, cap(batch))
 		}
 	}
 }

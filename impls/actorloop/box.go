@@ -200,19 +200,22 @@ func (b *box) turn(w *worker, handled *any) actor.Verdict {
 // bound depend on what else has come.
 func (b *box) refill() bool {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pos = 0
-	if b.bound == nil {
-		b.in, b.out = b.out[:0], b.in
-		b.held = max(len(b.out)-1, 0) // the first is about to be handled
-		return len(b.out) > 0
+	b.held = max(len(b.in)-1, 0) // the first is about to be handled
+	if len(b.in) > 0 {
+		b.in, b.out, b.pos = b.out[:0], b.in, 0
+		b.mu.Unlock()
+		return true
 	}
-	b.out = b.out[:0]
-	msg, ok := b.bound.Pop()
-	if ok {
-		b.out = append(b.out, msg)
+	var msg any
+	found := false
+	if b.bound != nil {
+		msg, found = b.bound.Pop()
 	}
-	return ok
+	b.mu.Unlock()
+	if found {
+		b.out, b.pos = append(b.out[:0], msg), 0
+	}
+	return found
 }
 
 // rest acts on the verdict of a turn and reports whether the actor has to be
@@ -240,8 +243,9 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 			return true
 		}
 		b.phase = asleep
-		b.in = mailbox.Discard(b.in)
-		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
+		b.out, b.pos = b.out[:0], 0
+		mailbox.Discard(&b.in)
+		mailbox.Discard(&b.out)
 	}
 	if b.cell.Pending() {
 		b.phase = scheduled

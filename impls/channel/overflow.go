@@ -251,10 +251,11 @@ func (b *box) unspill() bool {
 func (b *box) settle(q *overflow) {
 	q.held = 0
 	if cap(b.out) > b.keep {
-		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
+		b.out, b.pos = b.out[:0], 0
+		mailbox.Discard(&b.out)
 	}
 	if cap(q.msgs) > b.keep {
-		q.msgs = mailbox.Discard(q.msgs)
+		mailbox.Discard(&q.msgs)
 	}
 	if q.mode == flood {
 		q.mode = calm

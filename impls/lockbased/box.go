@@ -196,18 +196,21 @@ func (b *box) turn(w *worker, handled *any) actor.Verdict {
 // bound depend on what else has come.
 func (b *box) refill() bool {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.bound == nil {
-		b.in, b.out = b.out[:0], b.in
-		b.pos = 0
-		return len(b.out) > 0
+	if len(b.in) > 0 {
+		b.in, b.out, b.pos = b.out[:0], b.in, 0
+		b.mu.Unlock()
+		return true
 	}
-	msg, ok := b.bound.Pop()
-	if ok {
-		b.out = append(b.out[:0], msg)
-		b.pos = 0
+	var msg any
+	found := false
+	if b.bound != nil {
+		msg, found = b.bound.Pop()
 	}
-	return ok
+	b.mu.Unlock()
+	if found {
+		b.out, b.pos = append(b.out[:0], msg), 0
+	}
+	return found
 }
 
 // rest acts on the verdict of a turn and reports whether the actor is to be
@@ -242,8 +245,9 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 			return true
 		}
 		b.phase = asleep
-		b.in = mailbox.Discard(b.in)
-		b.out, b.pos = mailbox.Discard(b.out[:0]), 0
+		b.out, b.pos = b.out[:0], 0
+		mailbox.Discard(&b.in)
+		mailbox.Discard(&b.out)
 	}
 	if b.cell.Pending() {
 		b.phase = scheduled

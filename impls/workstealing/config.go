@@ -85,7 +85,7 @@ type Config struct {
 
 	// QueueCapacity is how many jobs wait in one worker's own queue; when
 	// it is full half of it goes to the queue that all share. It must be from 2 to
-	// 1<<15; 0 means 256, which takes 8 KiB once so many have waited. (The source
+	// 8,192; 0 means 256, which takes 8 KiB once so many have waited. (The source
 	// document has 1,000, with a queue that is all there from the beginning.)
 	QueueCapacity int
 }
@@ -122,8 +122,8 @@ func (c *Config) complete() error {
 		return &ConfigError{"MinWorkers", "must be from 0 to MaxWorkers, which is " + strconv.Itoa(c.MaxWorkers)}
 	case c.KeepAlive < 0:
 		return &ConfigError{"KeepAlive", "must not be negative"}
-	case c.QueueCapacity < 2 || c.QueueCapacity > 1<<15:
-		return &ConfigError{"QueueCapacity", "must be from 2 to 32768"}
+	case c.QueueCapacity < 2 || c.QueueCapacity > maxQueue:
+		return &ConfigError{"QueueCapacity", "must be from 2 to " + strconv.Itoa(maxQueue)}
 	}
 	if c.MinWorkers == 0 {
 		c.MinWorkers = min(c.atATime(), c.MaxWorkers)

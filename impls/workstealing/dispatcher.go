@@ -124,11 +124,11 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		case p.cfg.Strategy == WorkConserving:
 			w.show()
 			p.wake()
-		default:
-			p.arm() // should the sender's handler block, b waits here, and so may old
+		case !p.armed.Load():
+			p.armNow() // should the sender's handler block, b waits here, and so may old
 		}
 		if old != nil {
-			w.push(old)
+			w.enqueue(old)
 		}
 	case !inside && from != nil && from.(*guest).keep(b):
 	default:

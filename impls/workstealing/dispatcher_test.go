@@ -210,7 +210,7 @@ func TestWatchdogFindsWhoWaits(t *testing.T) {
 	w.cost.Store(1)
 	w.push(new(box))
 	w.push(new(box))
-	w.head = ^uint16(0) // as if another one had been first at the last look
+	w.head = ^uint32(0) // as if another one had been first at the last look
 	w.pool.watch()
 	if woken() {
 		t.Fatal("a worker was woken at the first look")
@@ -464,7 +464,7 @@ func TestQueueHasItsShareBesideNext(t *testing.T) {
 }
 
 // An actor in the run-next slot follows a turn, unless the worker is to answer the watchdog, or
-// to look elsewhere.
+// to look elsewhere. So a worker counts itself, too, once a round.
 func TestNextFollows(t *testing.T) {
 	w, _ := busy(t, Config{})
 	next := new(box)
@@ -479,7 +479,7 @@ func TestNextFollows(t *testing.T) {
 		{name: "nothing is next", jobs: 7},
 		{name: "the watchdog asks", next: next, asked: true, jobs: 7},
 		{name: "the inject queue's time", next: next, jobs: poll - 1},
-		{name: "the time of the oldest", next: next, jobs: 2 * poll},
+		{name: "the time of the oldest", next: next, jobs: 0},
 		{name: "the queue's time", next: next, jobs: 7, nexts: budget},
 		{name: "before the inject queue's time", next: next, jobs: poll - 2, want: next},
 		{name: "after the oldest", next: next, jobs: bottom, want: next},
@@ -495,6 +495,18 @@ func TestNextFollows(t *testing.T) {
 		}
 		if got != tt.want || w.next.Load() != left || w.jobs-tt.jobs != taken || w.nexts-tt.nexts != int(taken) {
 			t.Errorf("%s: %p follows, and %p is next, after %d jobs and %d from there", tt.name, got, w.next.Load(), w.jobs-tt.jobs, w.nexts-tt.nexts)
+		}
+	}
+	w.pool.loops.Store(0)
+	for round := range int32(3) {
+		w.pool.search.Add(oneRound)
+		for range 2 {
+			w.jobs, w.nexts = bottom, 0
+			w.next.Store(next)
+			w.following()
+		}
+		if loops := w.pool.loops.Load(); loops != round+1 {
+			t.Errorf("in round %d the worker has counted itself %d times", round, loops)
 		}
 	}
 }
@@ -670,7 +682,7 @@ func TestWatchdogFindsOneThatWaits(t *testing.T) {
 			w.cost.Store(1)
 			w.add(job{r: new(box)}, 0)
 			if i != late {
-				w.head = ^uint16(0) // as if another one had been first at the last look
+				w.head = ^uint32(0) // as if another one had been first at the last look
 			}
 		}
 		if a.pool.watch(); !woken() {

@@ -128,7 +128,9 @@ func (f *future) waits() bool { return (*task.Handle)(f).Room().Word.Load()&^awa
 
 // perform runs h, which this worker has claimed.
 func (w *worker) perform(h *task.Handle) {
-	w.attend()
+	if w.late() {
+		w.attend()
+	}
 	r := h.Room()
 	if invariants.Enabled && (r.Word.Load()&claimed == 0 || r.Place != nil) {
 		invariants.Violated("workstealing", "a task runs once, by who has claimed it")

@@ -159,9 +159,9 @@ func newPool() *Pool {
 	if err != nil {
 		panic(err) // the default can be used
 	}
-	p.cfg.KeepAlive = 0           // no timers
-	p.rests = false               // and no goroutine that rests: nothing closes it
-	p.cfg.QueueCapacity = 1 << 14 // tasks may start many others before they wait for them
+	p.cfg.KeepAlive = 0            // no timers
+	p.rests = false                // and no goroutine that rests: nothing closes it
+	p.cfg.QueueCapacity = maxQueue // tasks may start many others before they wait for them
 	return p
 }
 
@@ -384,7 +384,7 @@ func (p *Pool) visible() bool {
 	}
 	for _, r := range *p.rows.Load() {
 		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
-			w := r.workers[bits.TrailingZeros64(shown)].Load()
+			w := r.workers[bits.TrailingZeros32(shown)].Load()
 			if w == nil {
 				continue
 			}
@@ -430,20 +430,20 @@ var noRows []*row
 type row struct {
 	// shown has a bit for each worker that may have a job for others: looking for
 	// work costs as much as there are such workers, and not as many as are blocked.
-	shown atomic.Uint64
+	shown atomic.Uint32
 
 	used    int // how many there have been; guarded by the pool's mutex
 	workers [rowSize]atomic.Pointer[worker]
 }
 
-// rowSize is the number of places of a row: 64, and with TinyGo 8, since a place that is not
+// rowSize is the number of places of a row: 32, and with TinyGo 8, since a place that is not
 // used is memory there.
-const rowSize = 8 << (3 * apart)
+const rowSize = 8 << (2 * apart)
 
 // show sets a bit of shown, and hide clears it. They are not Or and And, which
-// TinyGo does not have for 64 bits on 32-bit processors; they are called when a worker
+// TinyGo does not have for every processor; they are called when a worker
 // gets its first job, or is found without one, and not for every job.
-func (r *row) show(bit uint64) {
+func (r *row) show(bit uint32) {
 	for {
 		shown := r.shown.Load()
 		invariants.Window() // another one's bit may change
@@ -453,7 +453,7 @@ func (r *row) show(bit uint64) {
 	}
 }
 
-func (r *row) hide(bit uint64) {
+func (r *row) hide(bit uint32) {
 	for {
 		shown := r.shown.Load()
 		invariants.Window() // another one's bit may change
@@ -522,8 +522,8 @@ func (p *Pool) park(w *worker) {
 	}
 }
 
-// kept is how many parked workers are kept: those of a row.
-func (p *Pool) kept() int { return max(rowSize, p.cfg.MinWorkers) }
+// kept is how many parked workers are kept: those of two rows, and with TinyGo of one.
+func (p *Pool) kept() int { return max(rowSize<<apart, p.cfg.MinWorkers) }
 
 // drop lets go of a parked worker. Its place is used again. mu is held.
 func (p *Pool) drop(w *worker) {

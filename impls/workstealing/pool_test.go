@@ -405,7 +405,11 @@ func TestRoundIsCounted(t *testing.T) {
 	w := newWorker(p, 1)
 	for depth := range 3 {
 		w.depth = depth
-		w.move(uint32(depth + 1))
+		p.search.Add(oneRound)
+		if !w.late() {
+			t.Errorf("in round %d a worker that counted itself in the one before need not again", depth+1)
+		}
+		w.attend()
 		if loops, joins := p.loops.Load(), p.joins.Load(); loops != 1 || joins != int32(depth) || w.round != uint32(depth+1) {
 			t.Errorf("after %d rounds: %d loops and %d joins, in round %d", depth+1, loops, joins, w.round)
 		}

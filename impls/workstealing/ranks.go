@@ -2,9 +2,8 @@ package workstealing
 
 import "github.com/dynolab/dyno/actor"
 
-// kept is how often a worker looks beyond the order of priorities: every 16th
-// of its turns goes to who would be last otherwise, by turns the normal and the
-// low priority.
+// kept is how often a worker looks beyond the order of priorities: every 16th, or sooner, of
+// its turns goes to who would be last otherwise, by turns the normal and the low priority.
 const kept = 16
 
 // ranks is the queue of ready actors of the strategy Priority: an inject queue for
@@ -22,7 +21,7 @@ func (q *ranks) push(b *box) { q[rank(b.cell.Priority())].push(job{r: b}) }
 // rank is the index of a priority.
 func rank(p actor.Priority) int { return int(actor.High - p) }
 
-// pop takes the job that is to run on a worker that has had turns turns, or none.
+// pop takes the job that is to run on a worker in the turn of this number, or none.
 func (q *ranks) pop(turns uint32) (j job) {
 	if turns%kept == 0 {
 		first := 1 + turns/kept%2 // the index of the normal priority is 1, of the low one 2

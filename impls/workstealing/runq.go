@@ -23,8 +23,9 @@ const (
 	// any but an actor that was made ready in a turn.
 	flagUrgent
 
-	// flagGrowing keeps thieves away while the owner exchanges the places.
-	flagGrowing
+	// flagLocked keeps thieves out, while the owner exchanges the places or another thief
+	// takes what it has claimed out of those before head, which are not the owner's until then.
+	flagLocked
 )
 
 // runq is a worker's own queue. The owner appends, and takes the oldest job or,
@@ -37,16 +38,17 @@ const (
 // nothing to read twice, and a word that comes back (ABA) does no harm: equal words
 // mean the same jobs for the taking. A job is four words of plain memory.
 type runq struct {
-	// word packs flags, steal, head and tail, 16 bits each. The jobs from head to
-	// tail wait. A thief raises head to claim, reads, and then raises steal to
-	// head, which hands the places back to the owner; while they differ other
-	// thieves keep away. Raising tail hands what is in the places from the owner to
-	// who takes it.
-	word  atomic.Uint64
-	slots atomic.Pointer[places] // replaced by the owner, under flagGrowing
+	// word packs flags, head and tail, see span. The jobs from head to tail wait. A thief
+	// raises head and sets flagLocked to claim, reads, and clears the flag, which hands the
+	// places back to the owner. Raising tail hands what is in the places from the owner to
+	// who takes it. (With 64 bits each look at it takes a processor of 32 bits a call, or it
+	// has to disable interrupts.)
+	word  atomic.Uint32
+	slots atomic.Pointer[places] // replaced by the owner, under flagLocked
 
 	// Of the owner.
 	own   places  // what slots points to
+	floor uint32  // a thief may still read places from here on; no further back than head
 	forks int     // how many of the newest jobs were forks, at least
 	last  *future // the newest of them, or nil: not known
 	drops uint32  // how often drop was called
@@ -71,42 +73,62 @@ func (q *runq) leave() {
 	}
 }
 
-// places is a power of two of places for jobs, for indices of 16 bits.
+// places is a power of two of places for jobs, at most maxQueue.
 type places []job
 
-func (p places) at(i uint16) *job { return &p[int(i)&(len(p)-1)] }
+func (p places) at(i uint32) *job { return &p[int(i)&(len(p)-1)] }
 
-// span is a queue's word, unpacked.
-type span struct{ flags, steal, head, tail uint16 }
+// The parts of a queue's word.
+const (
+	indexBits = 14
+	indices   = 1<<indexBits - 1
+	flagBits  = 32 - 2*indexBits
 
-func unpack(v uint64) span {
-	return span{uint16(v >> 48), uint16(v >> 32), uint16(v >> 16), uint16(v)}
+	// maxQueue is the most jobs of a queue, in a power of two of places. As many as there are
+	// indices would look like none.
+	maxQueue = 1 << (indexBits - 1)
+)
+
+// span is a queue's word, unpacked. Indices count modulo 1 << indexBits.
+type span struct{ flags, head, tail uint32 }
+
+func unpack(v uint32) span {
+	return span{v & (1<<flagBits - 1), v >> flagBits & indices, v >> (flagBits + indexBits)}
 }
 
-func (s span) pack() uint64 {
-	return uint64(s.flags)<<48 | uint64(s.steal)<<32 | uint64(s.head)<<16 | uint64(s.tail)
+func (s span) pack() uint32 {
+	return s.flags | s.head&indices<<flagBits | s.tail<<(flagBits+indexBits)
 }
 
-func (s span) len() int { return int(s.tail - s.head) }
+func (s span) len() int { return int((s.tail - s.head) & indices) }
 
 // len returns how many jobs wait.
 func (q *runq) len() int { return unpack(q.word.Load()).len() }
 
+// spare returns for how many jobs more there are places, behind those of s, which is q's word.
+// Owner only.
+func (q *runq) spare(s span) int {
+	if s.flags&flagLocked == 0 {
+		q.floor = s.head
+	}
+	return q.fits - int((s.tail-q.floor)&indices)
+}
+
 // room returns the places with room for n more jobs from index tail on, or nil
 // if the queue must not become so long. Owner only.
-func (q *runq) room(n int) (slots places, tail uint16) {
+func (q *runq) room(n int) (slots places, tail uint32) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
 		slots = q.own
-		if int(s.tail-s.steal)+n <= q.fits {
+		if q.spare(s) >= n {
 			return slots, s.tail
 		}
-		if s.len()+n > q.limit || s.steal != s.head {
+		if s.len()+n > q.limit || s.flags&flagLocked != 0 {
 			return nil, 0 // too long, or a thief is at it: then it is full for now
 		}
 		grown := s
-		grown.flags |= flagGrowing
+		grown.flags |= flagLocked
 		if !q.word.CompareAndSwap(v, grown.pack()) {
 			continue // a thief came first
 		}
@@ -117,8 +139,8 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 			size *= 2
 		}
 		bigger := make(places, size)
-		for i := s.head; i != s.tail; i++ {
-			*bigger.at(i) = *slots.at(i)
+		for i := range uint32(s.len()) {
+			*bigger.at(s.head + i) = *slots.at(s.head + i)
 		}
 		q.own, q.fits = bigger, min(size, q.limit)
 		q.slots.Store(&bigger)
@@ -128,16 +150,16 @@ func (q *runq) room(n int) (slots places, tail uint16) {
 
 // publish makes n jobs, which the owner has put into the places behind tail,
 // visible.
-func (q *runq) publish(n int, flags uint16) {
+func (q *runq) publish(n int, flags uint32) {
 	for {
 		v := q.word.Load()
 		s := unpack(v)
 		if s.head == s.tail {
-			s.flags = 0
+			s.flags &= flagLocked
 			q.forget()
 		}
 		s.flags |= flags
-		s.tail += uint16(n)
+		s.tail += uint32(n)
 		if q.word.CompareAndSwap(v, s.pack()) {
 			break
 		}
@@ -154,33 +176,29 @@ func (q *runq) publish(n int, flags uint16) {
 func (q *runq) forget() { q.forks, q.last = 0, nil }
 
 // push appends j and reports whether there was room. Owner only.
-func (q *runq) push(j job, flags uint16) bool {
+func (q *runq) push(j job, flags uint32) bool {
 	q.enter()
-	pushed := q.pushQuick(j, flags) || q.pushSlow(j, flags)
+	v := q.word.Load()
+	s := unpack(v)
+	if s.head != s.tail && q.spare(s) > 0 { // as a rule: what room and publish would do
+		*q.own.at(s.tail) = j
+		s.flags |= flags
+		s.tail++
+		if q.word.CompareAndSwap(v, s.pack()) {
+			if q.forks++; flags&flagForks == 0 {
+				q.forget()
+			}
+			q.leave()
+			return true
+		}
+	}
+	pushed := q.pushSlow(j, flags)
 	q.leave()
 	return pushed
 }
 
-// pushQuick is push where there is a job already and room behind it, as a rule.
-func (q *runq) pushQuick(j job, flags uint16) bool {
-	v := q.word.Load()
-	s := unpack(v)
-	if int(s.tail-s.steal) < q.fits && s.head != s.tail {
-		*q.own.at(s.tail) = j
-		s.flags |= flags
-		s.tail++
-		if q.word.CompareAndSwap(v, s.pack()) { // what publish would do
-			if q.forks++; flags&flagForks == 0 {
-				q.forget()
-			}
-			return true
-		}
-	}
-	return false
-}
-
 // pushSlow is push for an empty queue, and for one that is to grow.
-func (q *runq) pushSlow(j job, flags uint16) bool {
+func (q *runq) pushSlow(j job, flags uint32) bool {
 	slots, tail := q.room(1)
 	if slots == nil {
 		return false
@@ -191,15 +209,15 @@ func (q *runq) pushSlow(j job, flags uint16) bool {
 }
 
 // pop takes the newest job if it is a fork, else the oldest, or none. Owner only.
-func (q *runq) pop() job {
-	if q.forks > 0 {
-		return q.newest()
-	}
-	return q.oldest()
-}
+func (q *runq) pop() job { return q.take(q.forks > 0) }
 
 // newest takes the newest job, or none. Owner only.
-func (q *runq) newest() (j job) {
+func (q *runq) newest() job { return q.take(true) }
+
+// oldest takes the oldest job, or none. Owner only.
+func (q *runq) oldest() job { return q.take(false) }
+
+func (q *runq) take(newest bool) (j job) {
 	q.enter()
 	for {
 		v := q.word.Load()
@@ -208,33 +226,18 @@ func (q *runq) newest() (j job) {
 			q.forget()
 			break
 		}
-		s.tail--
-		if q.word.CompareAndSwap(v, s.pack()) {
-			q.forks--
-			q.last = nil
-			j = q.clear(s.tail)
-			break
-		}
-	}
-	q.leave()
-	return j
-}
-
-// oldest takes the oldest job, or none. Owner only.
-func (q *runq) oldest() (j job) {
-	q.enter()
-	for {
-		v := q.word.Load()
-		s := unpack(v)
-		if s.head == s.tail {
-			break
-		}
 		i := s.head
-		s.head++
-		if s.steal == i { // else a thief hands back this place with its own
-			s.steal = s.head
+		if newest {
+			s.tail--
+			i = s.tail
+		} else {
+			s.head++
 		}
 		if q.word.CompareAndSwap(v, s.pack()) {
+			if newest {
+				q.forks--
+				q.last = nil
+			}
 			j = q.clear(i)
 			break
 		}
@@ -245,7 +248,7 @@ func (q *runq) oldest() (j job) {
 
 // clear takes the job out of place i, which is the owner's: what it holds must not
 // live on there.
-func (q *runq) clear(i uint16) job {
+func (q *runq) clear(i uint32) job {
 	place := q.own.at(i)
 	j := *place
 	*place = job{}
@@ -258,12 +261,12 @@ func (q *runq) clear(i uint16) job {
 func (q *runq) steal(to *runq) job {
 	var s span
 	var room places
-	var tail uint16
+	var tail uint32
 	n := 0
 	for {
 		v := q.word.Load()
 		s = unpack(v)
-		if n = s.len(); n == 0 || s.steal != s.head || s.flags&flagGrowing != 0 {
+		if n = s.len(); n == 0 || s.flags&flagLocked != 0 {
 			return job{}
 		}
 		if n -= n / 2; s.flags&flagForks != 0 || to.len() > 0 {
@@ -277,27 +280,21 @@ func (q *runq) steal(to *runq) job {
 		}
 		invariants.Window()
 		claimed := s
-		claimed.head += uint16(n)
+		claimed.flags |= flagLocked
+		claimed.head += uint32(n)
 		if q.word.CompareAndSwap(v, claimed.pack()) {
 			break
 		}
 	}
-	slots := *q.slots.Load() // no goroutine replaces them while steal and head differ
+	slots := *q.slots.Load() // no goroutine replaces them under flagLocked
 	first := *slots.at(s.head)
 	*slots.at(s.head) = job{}
-	for i := range uint16(n - 1) {
+	for i := range uint32(n - 1) {
 		from := slots.at(s.head + 1 + i)
 		*room.at(tail + i) = *from
 		*from = job{}
 	}
-	for {
-		v := q.word.Load()
-		s := unpack(v)
-		s.steal = s.head // also what the owner has taken meanwhile
-		if q.word.CompareAndSwap(v, s.pack()) {
-			break
-		}
-	}
+	q.word.Add(^uint32(flagLocked - 1)) // hands the places back, and those of jobs the owner has taken meanwhile
 	if n > 1 {
 		to.publish(n-1, s.flags&flagUrgent)
 	}

@@ -26,7 +26,7 @@ func TestQueueIsADeque(t *testing.T) {
 		hs := numbered(2000)
 		q := runq{limit: 2 + r.IntN(300)}
 		if seed%2 == 0 { // indices near the end of their range
-			q.word.Store(span{0, 1<<16 - 10, 1<<16 - 10, 1<<16 - 10}.pack())
+			q.word.Store(span{0, indices - 9, indices - 9}.pack())
 		}
 		type item struct {
 			n    uint64
@@ -39,7 +39,7 @@ func TestQueueIsADeque(t *testing.T) {
 			switch op := r.IntN(10); {
 			case op < 5:
 				fork := r.IntN(3) > 0
-				flags := uint16(flagUrgent)
+				flags := uint32(flagUrgent)
 				if fork {
 					flags |= flagForks
 				}
@@ -110,7 +110,7 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 			return !j.none()
 		}
 		q := runq{limit: 2 + r.IntN(300)}
-		flags := [...]uint16{0, flagForks}[seed%2]
+		flags := [...]uint32{0, flagForks}[seed%2]
 		var over atomic.Bool
 		var wg sync.WaitGroup
 		for range thieves {
@@ -169,7 +169,7 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 	q.steal(&to)
 	for i, j := range *q.slots.Load() {
-		if s := unpack(q.word.Load()); j.r != nil && uint16(i)-s.head >= s.tail-s.head {
+		if s := unpack(q.word.Load()); j.r != nil && int((uint32(i)-s.head)&indices) >= s.len() {
 			t.Errorf("place %d holds task %d, which was taken", i, number(handle(j)))
 		}
 	}
@@ -309,13 +309,13 @@ func TestDropTakesWhatWasClaimed(t *testing.T) {
 }
 
 // lagging returns an empty queue of smallest places at two of which a thief is, and its word.
-func lagging(t *testing.T) (q *runq, word uint64) {
+func lagging(t *testing.T) (q *runq, word uint32) {
 	t.Helper()
 	q = &runq{limit: 1 << 10}
 	for _, h := range numbered(2) {
 		q.push(forkOf(h), 0)
 	}
-	word = span{head: 2, tail: 2}.pack()
+	word = span{flagLocked, 2, 2}.pack()
 	q.word.Store(word)
 	return q, word
 }
@@ -346,14 +346,14 @@ func TestBatchKeepsOffAThiefsPlaces(t *testing.T) {
 	for _, h := range own {
 		w.queue.push(forkOf(h), 0)
 	}
-	w.queue.word.Store(span{head: 2, tail: 2}.pack())
+	w.queue.word.Store(span{flagLocked, 2, 2}.pack())
 	for _, h := range numbered(2 * batch) {
 		p.inject.push(forkOf(h))
 	}
 	if j := w.receive(); number(handle(j)) != 1 {
 		t.Errorf("%v came first, want the oldest", j)
 	}
-	for i := range uint16(2) {
+	for i := range uint32(2) {
 		if j := *w.queue.own.at(i); handle(j) != own[i] {
 			t.Errorf("in place %d is %v, want what the thief is about to take", i, j)
 		}
@@ -397,7 +397,7 @@ func TestNoJobIsSharedOfAnEmptyQueue(t *testing.T) {
 		for !woken() {
 			runtime.Gosched()
 		}
-		s.steal = s.head
+		s.flags = 0
 		w.queue.word.Store(s.pack())
 	}()
 	w.add(job{r: new(box)}, 0)

@@ -391,7 +391,7 @@ func TestConfigIsCompleted(t *testing.T) {
 		{Config{Parallelism: 2, MaxWorkers: 2}, Config{0, 2, 2, 2, time.Minute, 256}},
 		{Config{MaxWorkers: 1}, Config{0, 0, 1, 1, time.Minute, 256}},
 		{Config{MinWorkers: 1, MaxWorkers: 1, KeepAlive: 1, QueueCapacity: 2}, Config{0, 0, 1, 1, 1, 2}},
-		{Config{QueueCapacity: 32768}, Config{0, 0, 4, 10_000, time.Minute, 32768}},
+		{Config{QueueCapacity: 8192}, Config{0, 0, 4, 10_000, time.Minute, 8192}},
 	} {
 		got := c.given
 		if err := got.complete(); err != nil || got != c.want {
@@ -399,14 +399,14 @@ func TestConfigIsCompleted(t *testing.T) {
 		}
 	}
 	for want, cfg := range map[string]Config{
-		"workstealing: Config.Strategy is not one of the constants":                        {Strategy: 3},
-		"workstealing: Config.Parallelism must not be negative":                            {Parallelism: -1},
-		"workstealing: Config.MaxWorkers must not be less than Parallelism, which is 4":    {MaxWorkers: 3, Parallelism: 4},
-		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 4":         {MinWorkers: 5, MaxWorkers: 4, Parallelism: 1},
-		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 10000":     {MinWorkers: -1},
-		"workstealing: Config.KeepAlive must not be negative":                              {KeepAlive: -1},
-		"workstealing: Config.QueueCapacity must be from 2 to 32768":                       {QueueCapacity: 1},
-		"workstealing: Config.QueueCapacity must be from 2 to 32768, also above the limit": {QueueCapacity: 32769},
+		"workstealing: Config.Strategy is not one of the constants":                       {Strategy: 3},
+		"workstealing: Config.Parallelism must not be negative":                           {Parallelism: -1},
+		"workstealing: Config.MaxWorkers must not be less than Parallelism, which is 4":   {MaxWorkers: 3, Parallelism: 4},
+		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 4":        {MinWorkers: 5, MaxWorkers: 4, Parallelism: 1},
+		"workstealing: Config.MinWorkers must be from 0 to MaxWorkers, which is 10000":    {MinWorkers: -1},
+		"workstealing: Config.KeepAlive must not be negative":                             {KeepAlive: -1},
+		"workstealing: Config.QueueCapacity must be from 2 to 8192":                       {QueueCapacity: 1},
+		"workstealing: Config.QueueCapacity must be from 2 to 8192, also above the limit": {QueueCapacity: 8193},
 	} {
 		want, _, _ = strings.Cut(want, ", also")
 		if err := cfg.complete(); err == nil || err.Error() != want {

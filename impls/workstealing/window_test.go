@@ -209,7 +209,7 @@ func TestFailureIsSeenCanceled(t *testing.T) {
 // A worker is shown, or hidden, as another one is: neither undoes the other.
 func TestShowAndHideAreEachWorkersOwn(t *testing.T) {
 	needsWindows(t)
-	during := func(do, meanwhile func(bit uint64)) {
+	during := func(do, meanwhile func(bit uint32)) {
 		first := true
 		defer invariants.Within(func() {
 			if first {

@@ -94,7 +94,7 @@ type worker struct {
 
 	rng   uint64 // xorshift state
 	round uint32 // the last round in which it counted itself
-	jobs  uint32 // taken between two jobs
+	jobs  uint32 // taken between two jobs, modulo poll
 	nexts int    // turns in a row from next
 	depth int    // tasks in progress on its goroutine
 	vain  uint32 // searches in a row that giving up the processor did not help
@@ -112,10 +112,10 @@ type worker struct {
 
 	// Of the pool; guarded by its mutex.
 	row  *row      // where it is
-	bit  uint64    // and its bit there
+	bit  uint32    // and its bit there
 	id   int       // the number of its place, from 0; never written again
 	busy bool      // it has a goroutine
-	head uint16    // the oldest in queue when the watchdog looked last
+	head uint32    // the oldest in queue when the watchdog looked last
 	idle time.Time // when it parked
 
 	runs runnable // what runs now, in serveFrugally; nil between two jobs
@@ -177,11 +177,12 @@ func (w *worker) serve(j job) (again bool) {
 		}
 	}()
 	for ; !j.none(); j = w.other() {
-		w.attend()
+		if w.late() {
+			w.attend()
+		}
 		r = j.r
 		r.run(w, j.arg)
 		for b := w.following(); b != nil; b = w.following() {
-			w.attend()
 			r = b
 			b.run(w, nil)
 		}
@@ -203,11 +204,12 @@ func (w *worker) serveFrugally(j job) (done bool) {
 // runAll runs j and others until there are none for this worker.
 func (w *worker) runAll(j job) {
 	for ; !j.none(); j = w.other() {
-		w.attend()
+		if w.late() {
+			w.attend()
+		}
 		w.runs = j.r
 		j.r.run(w, j.arg)
 		for b := w.following(); b != nil; b = w.following() {
-			w.attend()
 			w.runs = b
 			b.run(w, nil)
 		}
@@ -249,9 +251,11 @@ func (w *worker) take() job {
 	if w.asked.Load() {
 		w.answer()
 	}
-	w.jobs++
-	if n := w.jobs % poll; n <= bottom {
-		if j := w.outOfTurn(n); !j.none() {
+	if w.jobs++; w.jobs == poll {
+		w.jobs = 0
+	}
+	if w.jobs <= bottom {
+		if j := w.outOfTurn(w.jobs); !j.none() {
 			return j
 		}
 	}
@@ -276,15 +280,19 @@ func (w *worker) take() job {
 }
 
 // following is take where nothing but the actor in the run-next slot is due, which between
-// two actors' turns is the rule. Else it returns nil. A job is four words, an actor one.
+// two actors' turns is the rule, and counts the worker in. Else it returns nil. A job is four
+// words, an actor one.
 func (w *worker) following() *box {
-	if w.next.Load() == nil || w.asked.Load() || (w.jobs+1)%poll <= bottom || w.nexts >= budget {
+	if w.next.Load() == nil || w.asked.Load() || w.jobs < bottom || w.jobs == poll-1 || w.nexts >= budget {
 		return nil
 	}
 	b := w.next.Swap(nil)
 	if b != nil {
 		w.jobs++
 		w.nexts++
+		if w.late() {
+			w.attend()
+		}
 	}
 	return b
 }
@@ -382,24 +390,29 @@ func (w *worker) show() {
 
 // push puts b at the end of the worker's queue, for itself or a thief.
 func (w *worker) push(b *box) {
-	if w.keeps == nil {
-		w.pool.share(b)
-		return
-	}
-	alone := w.next.Load() == nil && w.queue.len() == 0
-	w.add(job{r: b}, 0)
 	switch {
-	case alone: // the worker itself comes to it next
-	case w.pays():
-		w.pool.wake()
+	case w.keeps == nil:
+		w.pool.share(b)
+	case w.next.Load() == nil && w.queue.len() == 0:
+		w.add(job{r: b}, 0) // the worker itself comes to it next
 	default:
+		w.enqueue(b)
+	}
+}
+
+// enqueue is push for a worker that keeps what becomes ready, and comes to another actor first.
+func (w *worker) enqueue(b *box) {
+	w.add(job{r: b}, 0)
+	if w.pays() {
+		w.pool.wake()
+	} else {
 		w.pool.arm()
 	}
 }
 
 // add appends j to the queue. If it is full half of it goes to the inject queue,
 // where all look.
-func (w *worker) add(j job, flags uint16) {
+func (w *worker) add(j job, flags uint32) {
 	for !w.queue.push(j, flags) {
 		for range w.queue.limit / 2 {
 			old := w.queue.oldest()
@@ -550,7 +563,7 @@ func (w *worker) receive() job {
 		return job{}
 	}
 	first := b.claim(lo)
-	var flags uint16
+	var flags uint32
 	for i := lo + 1; i < hi; i++ {
 		j := b.claim(i)
 		if _, actor := j.r.(*box); !actor {
@@ -577,11 +590,11 @@ func (w *worker) rob() job {
 	if len(rows) == 0 {
 		return job{}
 	}
-	start, first := int(w.rng>>6%uint64(len(rows))), int(w.rng%64)
+	start, first := int(w.rng>>6%uint64(len(rows))), int(w.rng%32)
 	for i := range rows {
 		r := rows[(start+i)%len(rows)]
-		for shown := bits.RotateLeft64(r.shown.Load(), -first); shown != 0; shown &= shown - 1 {
-			victim := r.workers[(bits.TrailingZeros64(shown)+first)%64].Load()
+		for shown := bits.RotateLeft32(r.shown.Load(), -first); shown != 0; shown &= shown - 1 {
+			victim := r.workers[(bits.TrailingZeros32(shown)+first)%32].Load()
 			if victim == nil || victim == w {
 				continue
 			}
@@ -609,16 +622,13 @@ func (w *worker) stealFrom(victim *worker) job {
 	return job{}
 }
 
-// attend counts the worker, once a round, among those that have begun a job in it.
-func (w *worker) attend() {
-	if v := w.pool.search.Load(); w.round != round(v) {
-		w.move(round(v))
-	}
-}
+// late reports whether the worker has not yet counted itself in this round. Who begins a job
+// asks it, and then calls attend.
+func (w *worker) late() bool { return w.round != round(w.pool.search.Load()) }
 
-// move is apart from attend, which is inlined.
-func (w *worker) move(round uint32) {
-	w.round = round
+// attend counts the worker among those that have begun a job in this round.
+func (w *worker) attend() {
+	w.round = round(w.pool.search.Load())
 	if w.depth > 0 {
 		w.pool.joins.Add(1)
 	} else {
