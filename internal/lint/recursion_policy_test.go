@@ -44,6 +44,10 @@ var recursionPolicy = RecursionPolicy{
 			Why: "as deep as the actor is below the root; a path is made for who asks for it",
 		},
 		{
+			From: "(*actor.Cell).Invoke", To: "(*actor.Cell).Invoke",
+			Why: "once: a forged message is wrapped, and the wrapper is none",
+		},
+		{
 			From: "(*actor.proxy).Wake", To: "(*actor.Cell).post",
 			Why: "who watches an actor elsewhere is told that it cannot be reached, and stands for none elsewhere itself",
 		},
