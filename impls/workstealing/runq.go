@@ -48,10 +48,10 @@ type runq struct {
 
 	// Of the owner.
 	own   places  // what slots points to
-	floor uint32  // a thief may still read places from here on; no further back than head
 	forks int     // how many of the newest jobs were forks, at least
 	last  *future // the newest of them, or nil: not known
 	drops uint32  // how often drop was called
+	floor uint32  // a thief may still read places from here on, up to head
 	limit int     // the most jobs
 	fits  int     // how many of them the places there are may hold
 
