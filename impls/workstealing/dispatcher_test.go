@@ -218,7 +218,7 @@ func TestWatchdogFindsWhoWaits(t *testing.T) {
 	w.queue.pop()
 	w.add(job{r: new(box)}, 0)
 	look := func(cost uint32) {
-		w.answer()
+		w.answer(time.Now())
 		w.cost.Store(cost)
 		w.pool.watch()
 	}
@@ -251,7 +251,7 @@ func TestWatchdogFindsWhoIsStuck(t *testing.T) {
 		}
 		w.pool.watch()
 		if c.answers {
-			w.answer()
+			w.answer(time.Now())
 		}
 		w.pool.watch()
 		if got := woken(); got != c.woken || w.stuck.Load() == c.answers {
@@ -306,33 +306,49 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := busy(t, Config{})
 		new(Dispatcher).enter(w)
-		w.answer()
+		w.answer(time.Now())
 		w.tally.Turns += 1000
 		time.Sleep(time.Millisecond)
-		w.answer()
+		w.answer(time.Now())
 		if got := w.cost.Load(); got != 1000 {
 			t.Errorf("1000 turns in a millisecond: a turn takes %d ns, want 1000", got)
 		}
 		w.tally.Turns += 10 // of no length that one could measure
-		if w.answer(); w.cost.Load() != 1000 {
+		if w.answer(time.Now()); w.cost.Load() != 1000 {
 			t.Errorf("10 turns in no time: a turn takes %d ns, want 1000 as before", w.cost.Load())
 		}
 		w.tally.Turns += 2
 		time.Sleep(20 * time.Microsecond)
-		if w.answer(); w.cost.Load() != 10_000 {
+		if w.answer(time.Now()); w.cost.Load() != 10_000 {
 			t.Errorf("2 turns in 20 µs: a turn takes %d ns, want 10,000", w.cost.Load())
 		}
 		new(Dispatcher).enter(w)
 		w.tally.Turns += 2
 		time.Sleep(10 * time.Microsecond)
-		if w.answer(); w.cost.Load() != 5000 {
+		if w.answer(time.Now()); w.cost.Load() != 5000 {
 			t.Errorf("2 turns in 10 µs, of another dispatcher's actors: a turn takes %d ns, want 5000", w.cost.Load())
 		}
 		w.tally.Turns++
 		time.Sleep(time.Second)
-		w.answer()
+		w.answer(time.Now())
 		if got := w.cost.Load(); got != worthwhile {
 			t.Errorf("a turn in a second: %d ns, want no more than %d", got, worthwhile)
+		}
+		time.Sleep(time.Second)
+		w.pool.park(w)
+		time.Sleep(time.Second)
+		if w.pool.unpark() != w {
+			t.Fatal("another worker is there than the one that has parked")
+		}
+		w.cost.Store(1000)
+		w.tally.Turns += 2
+		if w.answer(time.Now()); w.cost.Load() != 1000 {
+			t.Errorf("2 turns after a second in which the worker was parked: a turn takes %d ns, want 1000 as before", w.cost.Load())
+		}
+		w.tally.Turns += 2
+		time.Sleep(20 * time.Microsecond)
+		if w.answer(time.Now()); w.cost.Load() != 10_000 {
+			t.Errorf("2 turns in 20 µs since: a turn takes %d ns, want 10,000", w.cost.Load())
 		}
 	})
 }

@@ -105,7 +105,7 @@ type Pool struct {
 	mu     sync.Mutex // guards what follows and the writing of rows and active
 	parked []*worker  // workers without a goroutine; who parked last is last
 	holes  []*worker  // workers that were dropped, for their places
-	made   uint64     // workers ever made
+	made   uint32     // workers ever made
 
 	// again hands a start to one of the goroutines that rest, resting of them, or, with
 	// false, their end. It is made for the first.
@@ -116,16 +116,16 @@ type Pool struct {
 	// the stack of a new one from the heap, 6 KiB on a board of 64, where Go has a list.
 	rests bool
 
+	reaps bool // reaper is set; guarded by mu
+
 	waits sync.Mutex // guards every wait, and Own and Link of the tasks' rooms
 
 	timer  *time.Timer // the watchdog's
 	reaper *time.Timer // see reap
-	reaps  bool        // reaper is set
 
 	running atomic.Int32 // goroutines
 	closed  atomic.Bool  // see close
-	done    func()       // set before closed
-	once    sync.Once    // for done
+	done    func()       // set before closed, nil after it was called; guarded by mu
 
 	// self is what the timers hold of the pool. Package time may keep a
 	// timer that was stopped for as long as it would have run, so close takes it
@@ -350,7 +350,7 @@ func demand(turn, active, loops, joins, procs int32) necessity {
 // exit is the end of a goroutine.
 func (p *Pool) exit() {
 	if p.running.Add(-1) == 0 && p.closed.Load() {
-		p.once.Do(p.done)
+		p.end()
 	}
 }
 
@@ -373,7 +373,18 @@ func (p *Pool) close(done func()) {
 		p.again <- false
 	}
 	if p.running.Load() == 0 {
-		p.once.Do(done)
+		p.end()
+	}
+}
+
+// end calls done, once: the last goroutine may end while close looks for one.
+func (p *Pool) end() {
+	p.mu.Lock()
+	done := p.done
+	p.done = nil
+	p.mu.Unlock()
+	if done != nil {
+		done()
 	}
 }
 
@@ -465,23 +476,28 @@ func (r *row) hide(bit uint32) {
 
 // unpark returns a worker for the calling goroutine, or nil if there are as many as
 // there may be.
-func (p *Pool) unpark() *worker {
+func (p *Pool) unpark() (w *worker) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if int(p.active.Load()) >= p.cfg.MaxWorkers {
-		return nil
-	}
-	p.active.Add(1)
-	if n := len(p.parked); n > 0 {
-		w := p.parked[n-1]
-		p.parked = p.parked[:n-1]
+	if int(p.active.Load()) < p.cfg.MaxWorkers {
+		p.active.Add(1)
+		if n := len(p.parked); n > 0 {
+			w = p.parked[n-1]
+			p.parked = p.parked[:n-1]
+			w.timed = false
+			w.count(wakes)
+		} else {
+			w = p.hire()
+		}
 		w.busy = true
-		w.count(wakes)
-		return w
 	}
+	p.mu.Unlock()
+	return w
+}
+
+// hire makes a worker and gives it a place. mu is held.
+func (p *Pool) hire() *worker {
 	p.made++
-	w := newWorker(p, p.made)
-	w.busy = true
+	w := newWorker(p, uint64(p.made))
 	if n := len(p.holes); n > 0 {
 		w.row, w.bit, w.id = p.holes[n-1].row, p.holes[n-1].bit, p.holes[n-1].id
 		p.holes = p.holes[:n-1]
@@ -505,11 +521,13 @@ func (p *Pool) unpark() *worker {
 func (p *Pool) park(w *worker) {
 	w.count(parks)
 	w.forget()
+	now := time.Now()
 	p.mu.Lock()
-	w.answer() // with mu held: the watchdog must not mark it afterwards
+	w.answer(now) // with mu held: the watchdog must not mark it afterwards
 	w.busy = false
 	p.active.Add(-1)
 	if len(p.parked) < p.kept() {
+		w.since = now
 		p.parked = append(p.parked, w)
 		p.keep(w)
 	} else {
@@ -537,7 +555,6 @@ func (p *Pool) keep(w *worker) {
 	if p.cfg.KeepAlive == 0 {
 		return
 	}
-	w.idle = time.Now()
 	if p.reaps || p.closed.Load() || len(p.parked) <= p.cfg.MinWorkers {
 		return
 	}
@@ -558,7 +575,7 @@ func (p *Pool) reap() {
 	now, n := time.Now(), 0
 	for surplus := len(p.parked) - p.cfg.MinWorkers; n < surplus && !p.closed.Load(); n++ {
 		w := p.parked[n] // who parked first is first
-		if left := p.cfg.KeepAlive - now.Sub(w.idle); left > 0 {
+		if left := p.cfg.KeepAlive - now.Sub(w.since); left > 0 {
 			p.reaps = true
 			p.reaper.Reset(left)
 			break

@@ -281,6 +281,8 @@ func TestClosedPoolEnds(t *testing.T) {
 		p.park(w)
 		p.exit()
 	}
+	p.running.Add(1) // one that was on its way and finds nothing
+	p.exit()
 	if p.arm(); ends != 1 || p.reaper != nil || p.timer != nil || p.armed.Load() {
 		t.Errorf("the pool has ended %d times; timers: %v, %v", ends, p.reaper, p.timer)
 	}

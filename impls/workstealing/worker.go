@@ -107,16 +107,16 @@ type worker struct {
 	// this package.
 	asked, stuck atomic.Bool
 	cost         atomic.Uint32 // what a turn takes, in nanoseconds, or 0: not known; the owner writes it
-	since        time.Time     // when the owner last answered
+	since        time.Time     // when the owner last answered; of a parked one, when it parked: then the pool's
 	then         uint64        // its turns at that time
+	timed        bool          // since and then are of this stretch of work: it has not parked after them
 
 	// Of the pool; guarded by its mutex.
-	row  *row      // where it is
-	bit  uint32    // and its bit there
-	id   int       // the number of its place, from 0; never written again
-	busy bool      // it has a goroutine
-	head uint32    // the oldest in queue when the watchdog looked last
-	idle time.Time // when it parked
+	row  *row   // where it is
+	bit  uint32 // and its bit there
+	id   int    // the number of its place, from 0; never written again
+	busy bool   // it has a goroutine
+	head uint32 // the oldest in queue when the watchdog looked last
 
 	runs runnable // what runs now, in serveFrugally; nil between two jobs
 
@@ -249,7 +249,7 @@ func (w *worker) other() job {
 // take takes a job from what the worker has itself, or none.
 func (w *worker) take() job {
 	if w.asked.Load() {
-		w.answer()
+		w.answer(time.Now())
 	}
 	if w.jobs++; w.jobs == poll {
 		w.jobs = 0
@@ -325,9 +325,8 @@ func (w *worker) poll() job {
 }
 
 // answer tells the watchdog that the worker is not stuck, and writes down what its
-// turns take. Time that it slept counts: who was idle a moment ago has others woken
-// sooner.
-func (w *worker) answer() {
+// turns take, if it has not parked since the last answer.
+func (w *worker) answer(now time.Time) {
 	w.asked.Store(false)
 	if w.stuck.Swap(false) {
 		w.pool.stuck.Add(-1)
@@ -336,11 +335,17 @@ func (w *worker) answer() {
 		return
 	}
 	w.tally.Publish()
-	now := time.Now()
-	if turns, took := w.tally.Turns-w.then, now.Sub(w.since); turns > 0 && took > 0 {
+	if w.timed {
+		w.measure(now.Sub(w.since))
+	}
+	w.timed, w.since, w.then = true, now, w.tally.Turns
+}
+
+// measure writes down what a turn took since the last answer, if that can be told.
+func (w *worker) measure(took time.Duration) {
+	if turns := w.tally.Turns - w.then; turns > 0 && took > 0 {
 		w.cost.Store(uint32(min(max(uint64(took)/turns, 1), worthwhile)))
 	}
-	w.since, w.then = now, w.tally.Turns
 }
 
 // mark marks the worker as stuck. Any goroutine may call it.
@@ -374,7 +379,7 @@ func (w *worker) unblock() {
 		return
 	}
 	w.pool.waiting.Add(-1)
-	w.answer()
+	w.answer(time.Now())
 }
 
 // stock reports whether a job waits for this worker. Any goroutine may call it.
@@ -435,8 +440,9 @@ func (w *worker) fork(f *future) {
 }
 
 // pays reports whether what waits in the queue is worth another worker: whether it
-// would wait here for longer than the other one needs to come to it. Any goroutine
-// may call it.
+// would wait here for longer than the other one needs to come to it. If it is not known
+// how long, it is, but not with TinyGo: there is no processor for another one, and its
+// stack is a tenth of the memory. Any goroutine may call it.
 func (w *worker) pays() bool {
 	all := w.stuck.Load() || w.pool.cfg.Strategy == WorkConserving
 	if all && w.next.Load() != nil {
@@ -448,7 +454,7 @@ func (w *worker) pays() bool {
 		return false
 	}
 	c := w.cost.Load()
-	return all || s.flags&flagUrgent != 0 || c == 0 || uint64(n)*uint64(c) >= worthwhile
+	return all || s.flags&flagUrgent != 0 || c == 0 && apart == 1 || uint64(n)*uint64(c) >= worthwhile
 }
 
 // offer puts b, if it is the one to run next here, where others can take it: the
@@ -539,10 +545,8 @@ func (w *worker) grab() job {
 			return j
 		}
 	}
-	if !p.inject.empty() {
-		if j := w.receive(); !j.none() {
-			return j
-		}
+	if j := w.receive(); !j.none() {
+		return j
 	}
 	return w.rob()
 }
