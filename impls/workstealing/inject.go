@@ -129,6 +129,9 @@ func (s *segment) fill(i uint32, t job) {
 	sl.full.Store(s.life) // hands the slot to takers; pairs with the Load in full
 }
 
+// claims returns how many slots are promised to producers.
+func (s *segment) claims() uint32 { return min(s.claimed.Load(), blockSize) }
+
 // full reports whether slot i can be taken.
 func (s *segment) full(i uint32) bool {
 	return s.block.slots[i].full.Load() == s.life
@@ -169,7 +172,7 @@ func (q *inject) take(share, limit uint32) (b *block, lo, hi uint32) {
 			q.head.CompareAndSwap(s, next)
 			continue
 		}
-		have := min(s.claimed.Load(), blockSize) - lo
+		have := s.claims() - lo
 		want := min((have+share-1)/share, limit)
 		n := uint32(0)
 		for n < want && s.full(lo+n) {
@@ -185,6 +188,20 @@ func (q *inject) take(share, limit uint32) (b *block, lo, hi uint32) {
 			return s.block, lo, lo + n
 		}
 	}
+}
+
+// first returns how many jobs there may be to take at once: those of the first segment, with
+// some that are not there yet.
+func (q *inject) first() uint32 {
+	s := q.head.Load()
+	lo := s.taken.Load()
+	if lo < blockSize {
+		return s.claims() - lo
+	}
+	if s.next.Load() == nil {
+		return 0
+	}
+	return blockSize
 }
 
 // empty reports whether there was nothing to take at some moment of the call.

@@ -90,6 +90,41 @@ func TestTakeShares(t *testing.T) {
 	}
 }
 
+// first is not 0 while there is a job to take, and not more than a segment has.
+func TestFirstOfInject(t *testing.T) {
+	var q inject
+	q.init()
+	want := func(when string, n uint32) {
+		t.Helper()
+		if got := q.first(); got != n {
+			t.Errorf("%s: up to %d jobs may be there, want %d", when, got, n)
+		}
+	}
+	want("nothing was pushed", 0)
+	const pushed = blockSize + 3
+	for i := range uint32(pushed) {
+		q.push(job{arg: i})
+		want("pushed one more", min(i+1, blockSize))
+	}
+	for i := range uint32(blockSize - 1) {
+		q.pop()
+		want("took one more", blockSize-1-i)
+	}
+	q.pop()
+	want("it is not known of the next segment", blockSize)
+	q.pop()
+	want("took the first of the next segment", 2)
+	for range 2 {
+		q.pop()
+	}
+	want("all are taken", 0)
+	q.head.Load().claimed.Store(2 * blockSize) // producers that found it full
+	for range blockSize - 3 {
+		q.head.Load().taken.Add(1)
+	}
+	want("the segment is used up", 0)
+}
+
 // A producer that makes the next segment, and finds that another one has been faster, queues its
 // job behind that one's, and its block is free for the segment after, without the job.
 func TestInjectSegmentThatCameTooLate(t *testing.T) {

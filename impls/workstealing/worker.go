@@ -554,13 +554,17 @@ func (w *worker) grab() job {
 // receive takes a batch out of the inject queue, and returns its first job, or none.
 func (w *worker) receive() job {
 	p := w.pool
-	share, limit := uint32(max(1, p.active.Load())), uint32(batch)
-	if share > crowd {
-		limit = 1
+	share, limit := uint32(1), min(p.inject.first(), batch)
+	if limit == 0 {
+		return job{}
 	}
-	slots, tail := w.queue.room(batch - 1)
-	if slots == nil {
-		limit = 1
+	var slots places
+	var tail uint32
+	if limit > 1 {
+		share = uint32(max(1, p.active.Load()))
+		if slots, tail = w.queue.room(int(limit) - 1); slots == nil || share > crowd {
+			limit = 1
+		}
 	}
 	b, lo, hi := p.inject.take(share, limit)
 	if b == nil {
