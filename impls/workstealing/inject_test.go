@@ -125,6 +125,35 @@ func TestFirstOfInject(t *testing.T) {
 	want("the segment is used up", 0)
 }
 
+// A worker takes its share of what comes from outside, and where most workers are surely
+// blocked one job at a time; and none that its producer has not put there yet.
+func TestReceiveTakesAShare(t *testing.T) {
+	for _, c := range []struct{ active, jobs, taken int }{
+		{1, 1, 1},
+		{1, 12, 12},
+		{3, 12, 4},
+		{crowd, 2 * crowd, 2},
+		{crowd + 1, 2 * crowd, 1},
+	} {
+		w, _ := busy(t, Config{})
+		p := w.pool
+		for range c.jobs {
+			p.inject.push(job{r: new(box)})
+		}
+		p.active.Store(int32(c.active))
+		if w.receive().none() || 1+w.queue.len() != c.taken {
+			t.Errorf("%d workers, %d jobs: one takes %d, want %d", c.active, c.jobs, 1+w.queue.len(), c.taken)
+		}
+		for range c.jobs - c.taken {
+			p.inject.pop()
+		}
+		p.inject.tail.Load().claimed.Add(1)
+		if !w.receive().none() {
+			t.Error("a job is there that has been promised only")
+		}
+	}
+}
+
 // A producer that makes the next segment, and finds that another one has been faster, queues its
 // job behind that one's, and its block is free for the segment after, without the job.
 func TestInjectSegmentThatCameTooLate(t *testing.T) {
