@@ -119,7 +119,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// spinOver ends the check that spins.
+// spinOver ends what spins in a test that is over.
 var spinOver atomic.Bool
 
 // places are the two ways to run a check.

@@ -234,7 +234,7 @@ func (x *wrongExecutor) Wait(ctx context.Context, h, from *task.Handle) error {
 		}()
 		over = c
 	}
-	for x.bug.is("who waits spins") && ctx.Err() == nil && x.Status(h) == task.Pending {
+	for x.bug.is("who waits spins") && !spinOver.Load() && ctx.Err() == nil && x.Status(h) == task.Pending {
 		runtime.Gosched()
 	}
 	select {
