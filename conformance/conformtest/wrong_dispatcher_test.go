@@ -491,7 +491,7 @@ func (b *wrongBox) SendWait(ctx context.Context, msg any, from actor.Worker) err
 		ended = nil
 	}
 	d.mu.Unlock()
-	for bug.is("waiting sender spins") && len(s.answer) == 0 && ctx.Err() == nil {
+	for bug.is("waiting sender spins") && !spinOver.Load() && len(s.answer) == 0 && ctx.Err() == nil {
 		runtime.Gosched()
 	}
 	select {
