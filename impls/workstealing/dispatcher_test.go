@@ -305,35 +305,22 @@ func TestNextIsOfferedWhenItPays(t *testing.T) {
 func TestAnswerMeasuresTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := busy(t, Config{})
-		new(Dispatcher).enter(w)
-		w.answer(time.Now())
-		w.tally.Turns += 1000
-		time.Sleep(time.Millisecond)
-		w.answer(time.Now())
-		if got := w.cost.Load(); got != 1000 {
-			t.Errorf("1000 turns in a millisecond: a turn takes %d ns, want 1000", got)
-		}
-		w.tally.Turns += 10 // of no length that one could measure
-		if w.answer(time.Now()); w.cost.Load() != 1000 {
-			t.Errorf("10 turns in no time: a turn takes %d ns, want 1000 as before", w.cost.Load())
-		}
-		w.tally.Turns += 2
-		time.Sleep(20 * time.Microsecond)
-		if w.answer(time.Now()); w.cost.Load() != 10_000 {
-			t.Errorf("2 turns in 20 µs: a turn takes %d ns, want 10,000", w.cost.Load())
+		turns := func(when string, n uint64, took time.Duration, want uint32) {
+			t.Helper()
+			w.tally.Turns += n
+			time.Sleep(took)
+			if w.answer(time.Now()); w.cost.Load() != want {
+				t.Errorf("%s, %d turns in %v: a turn takes %d ns, want %d", when, n, took, w.cost.Load(), want)
+			}
 		}
 		new(Dispatcher).enter(w)
-		w.tally.Turns += 2
-		time.Sleep(10 * time.Microsecond)
-		if w.answer(time.Now()); w.cost.Load() != 5000 {
-			t.Errorf("2 turns in 10 µs, of another dispatcher's actors: a turn takes %d ns, want 5000", w.cost.Load())
-		}
-		w.tally.Turns++
-		time.Sleep(time.Second)
 		w.answer(time.Now())
-		if got := w.cost.Load(); got != worthwhile {
-			t.Errorf("a turn in a second: %d ns, want no more than %d", got, worthwhile)
-		}
+		turns("at first", 1000, time.Millisecond, 1000)
+		turns("of no length that one could measure", 10, 0, 1000)
+		turns("later", 2, 20*time.Microsecond, 10_000)
+		new(Dispatcher).enter(w)
+		turns("of another dispatcher's actors", 2, 10*time.Microsecond, 5000)
+		turns("no more than it takes to be worth a worker", 1, time.Second, worthwhile)
 		time.Sleep(time.Second)
 		w.pool.park(w)
 		time.Sleep(time.Second)
@@ -341,15 +328,8 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 			t.Fatal("another worker is there than the one that has parked")
 		}
 		w.cost.Store(1000)
-		w.tally.Turns += 2
-		if w.answer(time.Now()); w.cost.Load() != 1000 {
-			t.Errorf("2 turns after a second in which the worker was parked: a turn takes %d ns, want 1000 as before", w.cost.Load())
-		}
-		w.tally.Turns += 2
-		time.Sleep(20 * time.Microsecond)
-		if w.answer(time.Now()); w.cost.Load() != 10_000 {
-			t.Errorf("2 turns in 20 µs since: a turn takes %d ns, want 10,000", w.cost.Load())
-		}
+		turns("after a second in which the worker was parked", 2, 0, 1000)
+		turns("since", 2, 20*time.Microsecond, 10_000)
 	})
 }
 

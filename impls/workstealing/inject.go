@@ -191,7 +191,8 @@ func (q *inject) take(share, limit uint32) (b *block, lo, hi uint32) {
 }
 
 // first returns how many jobs there may be to take at once: those of the first segment, with
-// some that are not there yet.
+// some that are not there yet. (Workers look by it and by empty, which asks for a full slot: each
+// is inlined, and one for both would be too long for that.)
 func (q *inject) first() uint32 {
 	s := q.head.Load()
 	lo := s.taken.Load()
