@@ -33,7 +33,7 @@ func TestWrongOnHost(t *testing.T) {
 			}
 			t.Run(k.name+"/"+string(w.bug), func(t *testing.T) {
 				// What spins may see only in the middle of the next bug that it is over.
-				spinOver.Store(w.bug != "who waits spins" && w.bug != "waiting sender spins")
+				spinOver.Store(!w.bug.is("who waits spins", "waiting sender spins"))
 				defer func() {
 					spinOver.Store(true) // else the next bugs lack the processors
 					wrongLeft, wrongExecutorsLeft = nil, nil
