@@ -201,7 +201,7 @@ func (m *mutant) checks() (all []mutantCheck) {
 	for _, c := range m.clauses {
 		name := "actor/" + c
 		if slices.ContainsFunc(conformance.Core(), func(c conformance.Clause) bool { return c.Name == name }) {
-			all = append(all, mutantCheck{name, mutantProgram{pkg: "actor"}, "TestCore/impl=lockbased/" + name})
+			all = append(all, mutantCheck{name, mutantProgram{pkg: "actor/scenario"}, "TestCore/impl=lockbased/" + name})
 		} else {
 			all = append(all, mutantCheck{name, mutantProgram{pkg: "impls/lockbased"}, "TestConformance/" + name})
 		}

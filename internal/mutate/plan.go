@@ -54,7 +54,7 @@ func Plan(pkg string) []Program {
 	case path.Dir(pkg) == "actor":
 		return append([]Program{{Package: pkg}}, Plan("actor")...)
 	case pkg == "actor":
-		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "actor", Race: true}}
+		return []Program{{Package: pkg}, {Package: "actor/scenario"}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: pkg, Race: true}, {Package: "actor/scenario", Race: true}}
 	case pkg == "group" || pkg == "task":
 		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "impls/lockbased", Race: true}}
 	default:
