@@ -24,25 +24,33 @@ PROCS := ./group ./task $(filter-out ./impls/serial/,$(wildcard ./impls/*/))
 NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . $(patsubst %,./internal/%,lint report targets calibrate compare conform record stats versions bisect history scale) ./internal/truth/...
+SEQUENTIAL := . ./conformance ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/firmware/line ./examples/internal/cli \
+	$(patsubst %,./internal/%,bisect calibrate compare conform decimal history jobs lint measure panics queue quotetest \
+	record report scale scratch stats targets truth/... versions)
 
-# What runs other programs and waits for them, on few goroutines: the tests build and start
-# those programs, which takes most of their time. They are under -race at night.
-WAITING := ./cmd/... $(patsubst %,./internal/%,testbin mutate why hwcount program/... peers) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
+# What runs other programs and waits for them, or for who looks at its pages, on few goroutines:
+# the tests build and start those programs, which takes most of their time. They are under -race
+# at night, and runner and session by day as well, where a fleet uses them.
+WAITING := ./cmd/... $(patsubst %,./internal/%,boardrun child hwcount mutate peers program/... report/serve runner session testbin why) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
 
 # What boards carry: it is tested as on machines of 32 bits as well.
-BOARD := ./actor/... ./group ./task ./impls/... ./conformance ./internal/measure ./hw/firmware/...
+BOARD := ./actor ./actor/mailbox ./actor/scenario ./actor/typed ./group ./task ./impls/... ./internal/measure ./hw/firmware/...
 
 # How many rounds the long tests take in `make soak` and in `make nightly`.
 SOAK ?= 1000
 nightly: SOAK = 20
+
+# What compiles may leave more garbage than Go has programs leave: collecting it takes a fifth of
+# the compiler's time, and two fifths of staticcheck's. Tests run without this.
+COMPILER_GOGC := 400
+fmt vet staticcheck generated: export GOGC := $(COMPILER_GOGC)
 
 # A test that hangs is to end with its stacks before CI gives up. make vet has looked at all
 # packages already, and more closely than go test does.
 # Many tests wait, for programs or for each other: twice as many packages at a time as there
 # are processors, and twice as many of the tests that may run beside others, keep those busy.
 CROWD := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
-GO_TEST := go test -count=1 -timeout 20m -vet=off -p $(CROWD)
+GO_TEST := GOGC=$(COMPILER_GOGC) go test -exec "env -u GOGC" -count=1 -timeout 20m -vet=off -p $(CROWD)
 
 # Else each process under the race detector sleeps for a second at its end.
 export GORACE := atexit_sleep_ms=0
@@ -66,17 +74,30 @@ sent = awk -v want=$$(($(1))) \
 	!/^ *(=== |--- (PASS|SKIP))|result=(pass|skip)|random choices start/ { print; fflush() } \
 	END { printf "%d messages in actor/soak, of %d asked for\n", n, want; exit n < want }'
 
-# What part of each package of actors its own tests have to run, in percent.
+# What part of each package of COVERED the tests of all of them have to run, in percent.
 COVERAGE ?= 90
+COVERED := ./actor/... ./group ./task ./impls/...
+COMMA := ,
+SPACE := $(subst ,, )
 
-# covered passes on what go test -cover says and fails if a package that has tests has less.
-covered = awk -v least=$(COVERAGE) \
-	'{ print; fflush() } \
-	/^ok/ && match($$0, /coverage: [0-9.]+%/) { n++; if (substr($$0, RSTART + 10, RLENGTH - 11) + 0 < least) bad = bad " " $$2 } \
-	END { if (bad) print "make unit: less than " least " % are covered in" bad; exit bad != "" || n == 0 }'
+# covered reads cover.out, which has each block of statements once for each test program, prints
+# what part of each package is run, and fails if that is less than COVERAGE of one.
+covered = awk -F '[: ]' -v least=$(COVERAGE) \
+	'NF == 4 && $$1 != "mode" { block = $$1 ":" $$2; size[block] = $$3; if ($$4 > 0) run[block] = 1 } \
+	END { for (block in size) { pkg = block; sub("/[^/]*$$", "", pkg); all[pkg] += size[block]; if (block in run) some[pkg] += size[block] } \
+	for (pkg in all) { part = 100 * some[pkg] / all[pkg]; printf "%5.1f %%  %s\n", part, pkg; if (part < least) bad = bad " " pkg } \
+	if (bad) print "make cover: less than " least " % are run of" bad; exit bad != "" || length(all) == 0 }'
+
+# What only debuggers read takes a tenth of the time to compile. It is left out where
+# no program is built for anything but its tests.
+LEAN := -gcflags=all=-dwarf=false
 
 # -race if the race detector can be built here. It needs a C compiler on most systems.
-RACE = $(shell go list -race . >/dev/null 2>&1 && echo -race)
+RACE = $(shell go list -race . >/dev/null 2>&1 && echo -race $(LEAN))
+
+# compiled compiles packages, and their tests, for the race detector. Commands that go on at
+# the same time would each compile what they share.
+compiled = GOGC=$(COMPILER_GOGC) go list $(RACE) -test -deps -export $(1) >/dev/null
 
 # say prints a stage's headline and the seconds since make was started.
 say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))
@@ -108,7 +129,7 @@ bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin
 # beside it 110, the rest 29. On 2026-11-26, on the Xeon, it took 6 to 8 like that, and 17
 # with empty caches, with Go, make and git only; on 2026-11-27, on the AMD machine, 6 and 11.
 .PHONY: test
-test: check unit beside foreign examples firmware ## everything CI runs: no minute of waiting, no program but Go, make and git
+test: check unit beside ## everything CI runs: no minute of waiting, no program but Go, make and git
 	$(call say,all stages passed)
 
 # What make test leaves out, and why:
@@ -121,11 +142,12 @@ test: check unit beside foreign examples firmware ## everything CI runs: no minu
 #	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself, of workloads and of
 #	           what runs other programs among them
+#	cover      compiles the core and all that stands on it once more
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
 #	mutants    start programs some ten thousand times
 .PHONY: nightly
-nightly: test night procs race-all browser boards arm soak storm mutants ## all there is, before a release (hours)
+nightly: test night procs race-all cover browser boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -141,8 +163,7 @@ fmt: $(BIN)/gofumpt
 vet:
 	$(call say,go vet (and for a 32-bit machine))
 	$(call each,$(CODE_MODULES),go vet ./...)
-	GOARCH=386 go vet $(BOARD)
-	GOARCH=386 go build . ./workloads/... ./conformance/... # their tests need much that no board does
+	GOARCH=386 go build $(LEAN) . $(BOARD) ./workloads/... ./conformance/... # make foreign has their tests
 
 .PHONY: staticcheck
 staticcheck: $(BIN)/staticcheck
@@ -182,16 +203,14 @@ policy:
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
-	$(GO_TEST) -cover ./actor/... | $(covered)
-	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$|/dyno/actor(/|$$)')
-	@.ci/together '$(GO_TEST) -run "$(SEEDED)" ./impls/serial' \
-		'$(GO_TEST) -short ./workloads/benchtest' # of each workload one implementation
+	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$')
 
 .PHONY: night
 night:
 	$(call say,all tests as long as they need)
 	$(NIGHT_TEST) -p 1 -skip '$(PLANTED)' $$(go list ./... | grep -v /internal/lint$$)
 	cd peers && $(NIGHT_TEST) -run TestSemantics .
+	.ci/foreign 386 qemu-i386 -count=1 ./actor/remote/...
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
@@ -201,6 +220,8 @@ browser: ## look at the report and the served pages with Chromium, if there is o
 
 .PHONY: boards
 boards: ## run some firmware on each emulated board that this machine has the programs for
+	$(call say,the sample for boards on the processors of Linux boards)
+	@for arch in arm arm64 riscv64; do GOOS=linux GOARCH=$$arch go build -o /dev/null ./examples/pingpong; done
 	$(call say,the firmware on emulated boards)
 	go vet -tags boards ./hw
 	cd hw && $(GO_TEST) -tags boards -run '^TestEmulated'
@@ -216,7 +237,7 @@ procs:
 .PHONY: foreign
 foreign: ## what boards carry, on 32 bits
 	$(call say,what boards carry with GOARCH=386)
-	.ci/foreign 386 qemu-i386 -count=1 -timeout 20m -short -skip '$(SEEDED)' $(BOARD)
+	.ci/foreign 386 qemu-i386 $(LEAN) -count=1 -timeout 20m -vet=off -short -skip '$(SEEDED)' $(BOARD)
 
 .PHONY: arm
 arm: ## what boards carry, on arm, in qemu-user
@@ -226,24 +247,31 @@ arm: ## what boards carry, on arm, in qemu-user
 # Where the order is that of a seed, the number of processors makes no difference.
 SEEDED := ^TestConformance(Task)?Seeds$$
 
+# The packages that have tests: what others need for themselves alone is not to be compiled.
+TESTED = go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}" ./...
+
 # The other packages with goroutines. Not workloads, which under -race take minutes: the night
 # has them.
-RACED = $$(comm -23 <(go list ./... | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
+RACED = $$(comm -23 <($(TESTED) | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
 race: ## concurrent packages under the race detector, with the invariant checks it switches on
 	$(call say,tests under -race; those of concurrent packages with GOMAXPROCS 1 and 2 and 8)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
-	$(if $(RACE),@.ci/together \
-		'$(GO_TEST) -race -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
-		'$(GO_TEST) -race -short -skip "$(SEEDED)" $(RACED)')
+	$(if $(RACE),@$(call compiled,$(PROCS) $(RACED)); .ci/together \
+		'$(GO_TEST) $(RACE) -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
+		'$(GO_TEST) $(RACE) -short -skip "$(SEEDED)" $(RACED)')
 
 # The race detector uses all processors, and the tests of a fleet wait for most of their time.
 .PHONY: beside
 beside:
-	$(call say,under -race; and beside it the modules of their own)
+	$(call say,under -race; and beside it modules of their own; 32 bits; examples; firmware; each workload)
+	@for m in fleet actor/natslink; do (cd $$m && $(call compiled,./...)); done
 	@.ci/together '$(MAKE) --no-print-directory race STARTED=$(STARTED)' \
-		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)'
+		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)' \
+		'$(MAKE) --no-print-directory foreign examples firmware STARTED=$(STARTED)' \
+		'$(GO_TEST) -short ./workloads/benchtest' \
+		'$(GO_TEST) -run "$(SEEDED)" ./impls/serial'
 
 .PHONY: race-all
 race-all:
@@ -274,8 +302,6 @@ peers: benchrun ## build the peers in other languages, as far as this machine ha
 
 .PHONY: firmware
 firmware: ## compile the firmware of each microcontroller, if there is TinyGo
-	$(call say,the sample for boards on the processors of Linux boards)
-	@for arch in arm arm64 riscv64; do GOOS=linux GOARCH=$$arch go build -o /dev/null ./examples/pingpong; done
 	$(call say,the firmware of microcontrollers)
 	@boards=$$(cd hw/boards && grep -l '"kind": *"tinygo"' */board.json | xargs -n 1 dirname); \
 	if ! command -v tinygo >/dev/null; then \
@@ -288,11 +314,11 @@ firmware: ## compile the firmware of each microcontroller, if there is TinyGo
 .PHONY: soak
 soak: ## the long tests: SOAK=1000 rounds, 10^9 messages, plain and under -race (hours)
 	$(call say,soak of $(SOAK) rounds)
-	DYNO_SOAK=$(SOAK) go test -count=1 -v -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,1000000 * $(SOAK))
+	DYNO_SOAK=$(SOAK) go test -count=1 -v -timeout 0 ./actor ./actor/scenario ./impls/... ./conformance/... | $(call sent,1000000 * $(SOAK))
 	$(call say,40 processes killed under load, and 10^7 messages over a wire that breaks)
 	DYNO_REMOTE_KILLS=40 DYNO_REMOTE_SOAK=10000000 go test -count=1 -v -timeout 0 -run '^Test(Kill|Soak)$$' ./actor/remote
 	$(call say,soak of $(SOAK) rounds under -race)
-	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
+	DYNO_SOAK=$(SOAK) go test -count=1 -v -race -timeout 0 ./actor ./actor/scenario ./impls/... ./conformance/... | $(call sent,100000 * $(SOAK))
 
 .PHONY: storm
 storm: ## a fleet of five machines in a storm: 200 plans, 100 kills; and that its checks find what they are for (half an hour)
@@ -317,9 +343,11 @@ mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h i
 	DYNO_NIGHTLY=1 DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '$(PLANTED)' ./conformance/conformtest
 
 .PHONY: cover
-cover: ## coverage of actor/, group/, task/ and every implementation by its own tests, and what is not covered
-	go test -count=1 -tags dynocheck -coverprofile=cover.out ./actor ./group ./task ./impls/...
+cover: ## what part of the contracts and of every implementation their tests run, and what not
+	$(call say,coverage)
+	go test -count=1 -tags dynocheck -coverpkg=$(subst $(SPACE),$(COMMA),$(COVERED)) -coverprofile=cover.out $(COVERED)
 	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
+	@echo; $(covered) cover.out
 
 .PHONY: clean
 clean: ## remove what make has built
