@@ -124,10 +124,7 @@ report: benchrun ## write the report of the newest results file (or FILE=path)
 bench-pr: benchrun ## compare this tree with BASE (default origin/main) into bin/pr/comment.md
 	.ci/bench-pr "$(or $(BASE),origin/main)"
 
-# Eight minutes in a fresh clone on two processors are the aim. On 2026-11-23, on the idle
-# AMD machine with a warm build cache, it took 6: check 9 s, unit 212, race and the modules
-# beside it 110, the rest 29. On 2026-11-26, on the Xeon, it took 6 to 8 like that, and 17
-# with empty caches, with Go, make and git only; on 2026-11-27, on the AMD machine, 6 and 11.
+# Eight minutes in a fresh clone on two processors are the aim; CONTRIBUTING.md has what it takes.
 .PHONY: test
 test: check unit beside ## everything CI runs: no minute of waiting, no program but Go, make and git
 	$(call say,all stages passed)
