@@ -243,6 +243,8 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 	return s.outside(limit, func(e *conformance.Env) error {
 		x := s.impl.NewExecutor()
 		inside, hold := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(hold) })
+		defer release() // what has been left behind ends with the task
 		f := task.Go(x, func(context.Context) (int, error) {
 			close(inside)
 			<-hold
@@ -288,7 +290,7 @@ func checkWaitersForgotten(_ *testing.T, s *suite) outcome {
 		if err != nil {
 			return fmt.Errorf("after %d waits that were given up: %w", n, err)
 		}
-		close(hold)
+		release()
 		if v, err := f.Value(nil); v != 1 || err != nil { //nolint:staticcheck // nil means Background
 			return fmt.Errorf("Value returned (%d, %w)", v, errors.Join(err, errLost))
 		}
