@@ -267,50 +267,68 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 	})
 }
 
-// checkFloodsInTurn floods one actor, and when that has handled everything the next one. While that
-// one's messages wait the earlier one gets some more: memory of which both have kept a part
-// has them in each other's place. An actor that was given memory from somewhere has got what
-// another one left only if both ran on the same processor, so there are many turns.
+// checkFloodsInTurn floods some actors, and when those have handled everything some others. While
+// the others' messages wait the earlier ones get some more: memory of which two have kept a part
+// has them in each other's place. They get some twice, since a mailbox may have two parts,
+// and each sends to itself as much as it gets, so that its flood lies in the other part at the end.
+// An actor that is given memory from somewhere may get only what was left on its own processor,
+// or by more than one there, so there are several, and some turns.
 func checkFloodsInTurn(t *testing.T, s *suite) outcome {
 	err := s.try(t, func(e *conformance.Env) error {
-		const turns, flood, more = 60, 1100, 10 // a flood is more than any mailbox keeps memory for
+		const turns, crowd, flood, more = 8, 4, 1100, 10 // a flood is more than any mailbox keeps memory for
 		priority := actor.MailboxConfig{Priority: func(any) int { return 0 }}
 		for _, cfg := range []actor.MailboxConfig{{}, priority} {
 			h := s.hosted(e, actor.Config{})
 			var wrong atomic.Pointer[string]
-			heard := [2]atomic.Int64{}
-			var actors [2]actor.Ref
+			type again struct{} // what an actor sends to itself with each message
+			var heard [2 * crowd]atomic.Int64
+			var sent [2 * crowd]int
+			var actors [2 * crowd]actor.Ref
 			for i := range actors {
-				actors[i] = h.Spawn(actor.Props{Mailbox: cfg, New: actortest.Func(func(_ *actor.Context, msg any) error {
+				actors[i] = h.Spawn(actor.Props{Mailbox: cfg, New: actortest.Func(func(ctx *actor.Context, msg any) error {
+					if msg == (again{}) {
+						return nil
+					}
 					want := [2]int{i, int(heard[i].Load())}
 					if msg != want {
 						said := fmt.Sprintf("actor and number of a message are %v, next is %v", msg, want)
 						wrong.CompareAndSwap(nil, &said)
 					}
+					_ = ctx.Self().Tell(again{})
 					heard[i].Add(1)
 					return nil
 				}).New})
 			}
-			sent := [2]int{}
-			send := func(i, n int) {
-				for range n {
-					_ = actors[i].Tell([2]int{i, sent[i]})
-					sent[i]++
+			each := func(group int, f func(i int)) {
+				for i := range crowd {
+					f(group*crowd + i)
 				}
 			}
-			handled := func(i int) {
-				h.Wait("a flood to be handled", func() bool { return heard[i].Load() >= int64(sent[i]) || wrong.Load() != nil })
-				e.Settle() // so that it goes idle
+			send := func(group, n int) {
+				each(group, func(i int) {
+					for range n {
+						_ = actors[i].Tell([2]int{i, sent[i]})
+						sent[i]++
+					}
+				})
+			}
+			handled := func(group int) {
+				each(group, func(i int) {
+					h.Wait("a flood to be handled", func() bool { return heard[i].Load() >= int64(sent[i]) || wrong.Load() != nil })
+				})
+				e.Settle() // so that they go idle
 			}
 			for turn := range turns {
 				flooded, earlier := turn%2, 1-turn%2
 				suspended := h.Stats().Suspends
-				h.Suspend(actors[flooded], actor.Suspension{})
-				h.Wait("the suspension", func() bool { return h.Stats().Suspends > suspended })
+				each(flooded, func(i int) { h.Suspend(actors[i], actor.Suspension{}) })
+				h.Wait("the suspensions", func() bool { return h.Stats().Suspends >= suspended+crowd })
 				send(flooded, flood)
-				send(earlier, more)
-				handled(earlier)
-				h.Resume(actors[flooded])
+				for range 2 {
+					send(earlier, more)
+					handled(earlier)
+				}
+				each(flooded, func(i int) { h.Resume(actors[i]) })
 				handled(flooded)
 				if said := wrong.Load(); said != nil {
 					return errors.New(*said)
