@@ -24,7 +24,7 @@ PROCS := ./group ./task $(filter-out ./impls/serial/,$(wildcard ./impls/*/))
 NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
-SEQUENTIAL := . ./conformance ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/firmware/line ./examples/internal/cli \
+SEQUENTIAL := . ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/firmware/line ./examples/internal/cli \
 	$(patsubst %,./internal/%,bisect calibrate compare conform decimal history jobs lint measure panics queue quotetest \
 	record report scale scratch stats targets truth/... versions)
 
@@ -42,7 +42,7 @@ nightly: SOAK = 20
 
 # What compiles may leave more garbage than Go has programs leave: collecting it takes a fifth of
 # the compiler's time, and two fifths of staticcheck's. Tests run without this.
-COMPILER_GOGC := 400
+export COMPILER_GOGC := 400
 fmt vet staticcheck generated: export GOGC := $(COMPILER_GOGC)
 
 # A test that hangs is to end with its stacks before CI gives up. make vet has looked at all
@@ -207,7 +207,7 @@ night:
 	$(call say,all tests as long as they need)
 	$(NIGHT_TEST) -p 1 -skip '$(PLANTED)' $$(go list ./... | grep -v /internal/lint$$)
 	cd peers && $(NIGHT_TEST) -run TestSemantics .
-	.ci/foreign 386 qemu-i386 -count=1 ./actor/remote/...
+	.ci/foreign 386 qemu-i386 -count=1 ./actor/actorslog ./actor/remote/... ./conformance
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
@@ -247,9 +247,9 @@ SEEDED := ^TestConformance(Task)?Seeds$$
 # The packages that have tests: what others need for themselves alone is not to be compiled.
 TESTED = go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}" ./...
 
-# The other packages with goroutines. Not workloads, which under -race take minutes: the night
-# has them.
-RACED = $$(comm -23 <($(TESTED) | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/conformtest ./workloads ./workloads/benchtest ./hw | sort))
+# The other packages with goroutines. Not workloads, which under -race take minutes, nor
+# conformance, whose clauses the implementations run: the night has them.
+RACED = $$(comm -23 <($(TESTED) | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/... ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
 race: ## concurrent packages under the race detector, with the invariant checks it switches on
