@@ -817,8 +817,28 @@ func BenchmarkNeighbourOfALongHandler(b *testing.B) {
 		<-ended
 		<-ended
 	}
+	reportWaits(b, waits)
+	shutdown(b, s)
+}
+
+// BenchmarkTimerBesideALongGoroutine is the reference of BenchmarkNeighbourOfALongHandler: how
+// late Go runs the timer of one look while a goroutine computes for 10 ms.
+func BenchmarkTimerBesideALongGoroutine(b *testing.B) {
+	var waits []time.Duration
+	waited := make(chan time.Duration, 1)
+	for b.Loop() {
+		begun := time.Now()
+		time.AfterFunc(look, func() { waited <- time.Since(begun) })
+		for time.Since(begun) < 10*time.Millisecond {
+		}
+		waits = append(waits, <-waited)
+	}
+	reportWaits(b, waits)
+}
+
+// reportWaits reports the median of the waits and the longest one.
+func reportWaits(b *testing.B, waits []time.Duration) {
 	slices.Sort(waits)
 	b.ReportMetric(float64(waits[len(waits)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(waits[len(waits)-1].Microseconds()), "max-µs")
-	shutdown(b, s)
 }
