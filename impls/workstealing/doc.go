@@ -93,10 +93,10 @@
 // What is not worth a worker the watchdog looks after, twice a millisecond while actors
 // are ready: it marks workers that have ended no job since its last look as stuck, whose
 // run-next slot is then for all to take, and starts a worker for actors that have waited
-// since. So a job that goes on keeps its neighbours waiting for two looks: 1.25 ms where
-// timers are rounded up to a millisecond (see ../MISSES.md), and on one processor until Go
-// interrupts the job, after 10 ms. A worker that waits for room in a mailbox is marked at
-// once.
+// since. So a job that goes on keeps its neighbours waiting for two looks, or one if there was
+// none to come. Where Go rounds timers up to a millisecond that one takes 1.12 ms (see
+// ../MISSES.md), and on one processor until Go interrupts the job, after 10 ms. A worker that
+// waits for room in a mailbox is marked at once.
 //
 // # Invariants (1 to 4 and 7 checked under -race and the build tag dynocheck)
 //
