@@ -275,63 +275,25 @@ func checkFloodOfAMillion(_ *testing.T, s *suite) outcome {
 // or by more than one there, so there are several, and some turns.
 func checkFloodsInTurn(t *testing.T, s *suite) outcome {
 	err := s.try(t, func(e *conformance.Env) error {
-		const turns, crowd, flood, more = 8, 4, 1100, 10 // a flood is more than any mailbox keeps memory for
+		const turns, flood, more = 8, 1100, 10 // a flood is more than any mailbox keeps memory for
 		priority := actor.MailboxConfig{Priority: func(any) int { return 0 }}
 		for _, cfg := range []actor.MailboxConfig{{}, priority} {
 			h := s.hosted(e, actor.Config{})
-			var wrong atomic.Pointer[string]
-			type again struct{} // what an actor sends to itself with each message
-			var heard [2 * crowd]atomic.Int64
-			var sent [2 * crowd]int
-			var actors [2 * crowd]actor.Ref
-			for i := range actors {
-				actors[i] = h.Spawn(actor.Props{Mailbox: cfg, New: actortest.Func(func(ctx *actor.Context, msg any) error {
-					if msg == (again{}) {
-						return nil
-					}
-					want := [2]int{i, int(heard[i].Load())}
-					if msg != want {
-						said := fmt.Sprintf("actor and number of a message are %v, next is %v", msg, want)
-						wrong.CompareAndSwap(nil, &said)
-					}
-					_ = ctx.Self().Tell(again{})
-					heard[i].Add(1)
-					return nil
-				}).New})
-			}
-			each := func(group int, f func(i int)) {
-				for i := range crowd {
-					f(group*crowd + i)
-				}
-			}
-			send := func(group, n int) {
-				each(group, func(i int) {
-					for range n {
-						_ = actors[i].Tell([2]int{i, sent[i]})
-						sent[i]++
-					}
-				})
-			}
-			handled := func(group int) {
-				each(group, func(i int) {
-					h.Wait("a flood to be handled", func() bool { return heard[i].Load() >= int64(sent[i]) || wrong.Load() != nil })
-				})
-				e.Settle() // so that they go idle
-			}
+			crowds := [2]*crowd{newCrowd(h, cfg, "even"), newCrowd(h, cfg, "odd")}
 			for turn := range turns {
-				flooded, earlier := turn%2, 1-turn%2
-				suspended := h.Stats().Suspends
-				each(flooded, func(i int) { h.Suspend(actors[i], actor.Suspension{}) })
-				h.Wait("the suspensions", func() bool { return h.Stats().Suspends >= suspended+crowd })
-				send(flooded, flood)
+				flooded, earlier := crowds[turn%2], crowds[1-turn%2]
+				flooded.suspend()
+				flooded.send(flood)
 				for range 2 {
-					send(earlier, more)
-					handled(earlier)
+					earlier.send(more)
+					earlier.wait()
+					e.Settle() // so that they go idle
 				}
-				each(flooded, func(i int) { h.Resume(actors[i]) })
-				handled(flooded)
-				if said := wrong.Load(); said != nil {
-					return errors.New(*said)
+				flooded.resume()
+				flooded.wait()
+				e.Settle()
+				if err := errors.Join(flooded.err(), earlier.err()); err != nil {
+					return err
 				}
 			}
 			if err := h.Shutdown(nil); err != nil { //nolint:staticcheck // nil means Background
@@ -341,4 +303,79 @@ func checkFloodsInTurn(t *testing.T, s *suite) outcome {
 		return nil
 	}, s.set.seed)
 	return outcome{err: err, seed: s.set.seed}
+}
+
+// crowd is some actors that get numbered messages, each its own and in their order, and send
+// one more to themselves with each.
+type crowd struct {
+	host   *actortest.System
+	name   string
+	actors [4]actor.Ref
+	sent   [4]int
+	heard  [4]atomic.Int64
+	wrong  atomic.Pointer[string] // what the first one said that got another message than the next
+}
+
+// numbered is a message to an actor of a crowd.
+type numbered struct {
+	crowd         string
+	actor, number int
+}
+
+func newCrowd(h *actortest.System, cfg actor.MailboxConfig, name string) *crowd {
+	c := &crowd{host: h, name: name}
+	type again struct{} // what an actor sends to itself
+	for i := range c.actors {
+		c.actors[i] = h.Spawn(actor.Props{Mailbox: cfg, New: actortest.Func(func(ctx *actor.Context, msg any) error {
+			if msg == (again{}) {
+				return nil
+			}
+			if next := (numbered{name, i, int(c.heard[i].Load())}); msg != next {
+				said := fmt.Sprintf("an actor got %+v where %+v is next", msg, next)
+				c.wrong.CompareAndSwap(nil, &said)
+			}
+			_ = ctx.Self().Tell(again{})
+			c.heard[i].Add(1)
+			return nil
+		}).New})
+	}
+	return c
+}
+
+// send sends n messages to each of them.
+func (c *crowd) send(n int) {
+	for i, a := range c.actors {
+		for range n {
+			_ = a.Tell(numbered{c.name, i, c.sent[i]})
+			c.sent[i]++
+		}
+	}
+}
+
+// wait waits until each has handled what it was sent, or one has got something else.
+func (c *crowd) wait() {
+	for i := range c.actors {
+		c.host.Wait("a flood to be handled", func() bool { return c.heard[i].Load() >= int64(c.sent[i]) || c.wrong.Load() != nil })
+	}
+}
+
+func (c *crowd) suspend() {
+	before := c.host.Stats().Suspends
+	for _, a := range c.actors {
+		c.host.Suspend(a, actor.Suspension{})
+	}
+	c.host.Wait("the suspensions", func() bool { return c.host.Stats().Suspends >= before+uint64(len(c.actors)) })
+}
+
+func (c *crowd) resume() {
+	for _, a := range c.actors {
+		c.host.Resume(a)
+	}
+}
+
+func (c *crowd) err() error {
+	if said := c.wrong.Load(); said != nil {
+		return errors.New(*said)
+	}
+	return nil
 }

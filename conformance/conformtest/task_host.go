@@ -465,6 +465,8 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 	return s.noting(s.limit, func(e *conformance.Env) (notes []string, err error) {
 		x := s.impl.NewExecutor()
 		hold := make(chan struct{})
+		release := sync.OnceFunc(func() { close(hold) })
+		defer release() // so that a failure leaves nothing behind
 		f := task.Go(x, func(context.Context) (int, error) {
 			<-hold
 			return 1, nil
@@ -487,7 +489,7 @@ func checkTaskWaitsAreIdle(_ *testing.T, s *suite) outcome {
 		}
 		least, note := leastBurnt(e, "task/waits-are-idle")
 		notes = append(notes, note)
-		close(hold)
+		release()
 		for range 2 * n {
 			if <-sums != 1 {
 				return nil, errLost
