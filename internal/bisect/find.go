@@ -428,13 +428,13 @@ func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (d
 	if err != nil {
 		return false, err
 	}
+	if err := m.whole(h.first, h.last); err != nil {
+		return false, err // without its ends nothing is known of the position
+	}
 	if why := m.Failed[position]; why != "" {
 		h.broken(position, why)
 		h.Exclude(position - h.first)
 		return false, nil
-	}
-	if err := m.whole(h.first, h.last); err != nil {
-		return false, err
 	}
 	h.take(m, position)
 	_, most := h.Culprit()

@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -511,6 +512,43 @@ func TestExact(t *testing.T) {
 		if right, _ := a.grade([]int{culprit}); !right || len(a.Steps)+len(a.Open) != 1 || a.Comparisons > 16 {
 			t.Errorf("culprit %d: %+v", culprit, a)
 		}
+	}
+}
+
+// A mutedLab is a world in which visits give no figures of some positions.
+type mutedLab struct {
+	*world
+	muted func(position int) bool
+}
+
+func (l mutedLab) Measure(ctx context.Context, m Measurement) (*Measured, error) {
+	seen, err := l.world.Measure(ctx, m)
+	for _, p := range m.Positions {
+		if len(m.Positions) == 3 && l.muted(p) {
+			seen.Failed[p] = "gave no figure"
+			delete(seen.Levels, p)
+		}
+	}
+	return seen, err
+}
+
+// TestNoFigures proves that a version which gives no figures is searched around, and that an end
+// which gives none is told, not the version beside it that has no ratio then.
+func TestNoFigures(t *testing.T) {
+	find := func(muted func(int) bool) (*Answer, error) {
+		w := world{versions: 100, steps: map[int]float64{30: 3}, noise: func() float64 { return 0 }}
+		w.begin(rand.New(rand.NewPCG(1, 1)))
+		o := DefaultOptions()
+		o.Exact, o.Offered, o.Blocks = true, []int{1}, 6
+		return Find(t.Context(), mutedLab{&w, muted}, 100, o)
+	}
+	a, err := find(func(p int) bool { return 40 < p && p < 60 })
+	if err != nil || len(a.Steps) != 1 || a.Steps[0].Position != 30 || len(a.Broken) == 0 {
+		t.Errorf("some versions give no figures: %+v, error %v", a, err)
+	}
+	var end *EndError
+	if a, err = find(func(p int) bool { return p < 100 }); !errors.As(err, &end) || end.Position != 0 {
+		t.Errorf("the good end gives no figures: %+v, error %v", a, err)
 	}
 }
 

@@ -312,6 +312,9 @@ func TestCountsAreExact(t *testing.T) {
 	wantVerdict(t, c, "allocs/op", "G", "c", Better)
 	wantVerdict(t, c, "B/op", "G", "b", Worse)
 	wantVerdict(t, c, "B/op", "G", "c", Inconclusive)
+	for _, b := range wantVerdict(t, c, "allocs/op", "G", "c", Better).Blocks {
+		near(t, "ratio of a block of which nothing is tested", b.Ratio, 0.9, 1e-12)
+	}
 	wantVerdict(t, compareText(t, Options{Base: "a", Margin: 0.001}, blocks(3,
 		"BenchmarkG/impl=a 1 100 allocs/op", "BenchmarkG/impl=b 1 101 allocs/op")), "allocs/op", "G", "b", Worse)
 }

@@ -293,6 +293,7 @@ func (t *tested) String() string {
 func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit string) {
 	cell, base := &r.Cells[col], &r.Cells[r.Base]
 	cell.Vs = untested(len(x), len(ref))
+	setRatios(cell.Blocks, x, ref)
 	if base.Center != 0 {
 		cell.Vs.Ratio = cell.Center / base.Center
 	} else if cell.Center == 0 {
@@ -331,7 +332,7 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 	}
 	test := e.test(cell.Vs, x, ref, unit)
 	test.table, test.row, test.col = t, r, col
-	test.setRatios(cell.Blocks)
+	test.setTypical(cell.Blocks)
 	if t.Resource {
 		e.c.ResourceComparisons++
 	} else {
@@ -393,12 +394,13 @@ func (e *evaluator) control(t *Table, r *Row, cells []*gridCell, unit string) {
 	copies, _ := perBlock(cells[i].control[unit])
 	ref, _ := perBlock(cells[i].values[unit])
 	r.Control = &Control{Col: i, Vs: *untested(len(copies), len(ref)), Blocks: blockValues(copies)}
+	setRatios(r.Control.Blocks, copies, ref)
 	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
 		return // nothing to test
 	}
 	test := e.test(&r.Control.Vs, copies, ref, unit)
 	test.table, test.row, test.col = t, r, i
-	test.setRatios(r.Control.Blocks)
+	test.setTypical(r.Control.Blocks)
 	e.controls = append(e.controls, test)
 }
 
@@ -447,15 +449,28 @@ func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
 	return test
 }
 
-// setRatios gives blocks their ratios to the base.
-func (t *tested) setRatios(blocks []BlockValue) {
-	for i, p := range t.pairs {
-		for k, b := range blocks {
-			if t.logs && p.x.blockID == (blockID{b.File, b.Block}) {
-				if blocks[k].Ratio = math.Exp(t.blocks.D[i]); len(t.typical) > 0 {
-					blocks[k].Typical = math.Exp(t.typical[i])
-				}
-			}
+// setRatios gives the blocks of x their ratios to ref, whether or not there is anything to test.
+func setRatios(blocks []BlockValue, x, ref []value) {
+	pairs, _ := pair(x, ref)
+	for _, p := range pairs {
+		if base := p.ref.center(geometric); p.x.v > 0 && base > 0 {
+			forBlock(blocks, p, func(b *BlockValue) { b.Ratio = p.x.v / base })
+		}
+	}
+}
+
+// setTypical gives blocks the ratios of their typical times.
+func (t *tested) setTypical(blocks []BlockValue) {
+	for i := range t.typical {
+		forBlock(blocks, t.pairs[i], func(b *BlockValue) { b.Typical = math.Exp(t.typical[i]) })
+	}
+}
+
+// forBlock calls f with what blocks have of the block that the pair is of.
+func forBlock(blocks []BlockValue, p valuePair, f func(*BlockValue)) {
+	for k, b := range blocks {
+		if p.x.blockID == (blockID{b.File, b.Block}) {
+			f(&blocks[k])
 		}
 	}
 }

@@ -227,8 +227,13 @@ func (b *bisectRun) cells(d *compare.Data, o compare.Options) (map[string]*compa
 
 // fillLevels fills in the levels of blocks that all sides have, and why a side has none.
 func fillLevels(m *bisect.Measured, cells map[string]*compare.Cell, positions map[string]int, base string, row bisectRow) {
-	blocks := make(map[string]int) // how many sides have it
-	well := 0
+	values := make(map[string]float64) // of the base, by block
+	if cell := cells[base]; cell != nil {
+		for _, v := range cell.Blocks {
+			values[v.Block] = v.V
+		}
+	}
+	sides := make(map[string]int) // how many have a level in a block
 	for side, p := range positions {
 		cell := cells[side]
 		if cell == nil || cell.N == 0 {
@@ -238,40 +243,49 @@ func fillLevels(m *bisect.Measured, cells map[string]*compare.Cell, positions ma
 			}
 			continue
 		}
-		well++
+		some := false
 		for _, v := range cell.Blocks {
-			blocks[v.Block]++
+			if row.known(v, values[v.Block]) {
+				sides[v.Block]++
+				some = true
+			}
+		}
+		if !some {
+			m.Failed[p] = "gave no figure that has a ratio to the other versions' figures"
 		}
 	}
-	values := make(map[string]float64) // of the base
-	if cell := cells[base]; cell != nil {
-		for _, v := range cell.Blocks {
-			values[v.Block] = v.V
-		}
-	}
+	well := len(positions) - len(m.Failed)
 	for side, p := range positions {
 		if m.Failed[p] != "" {
 			continue
 		}
 		for _, v := range cells[side].Blocks {
-			if blocks[v.Block] < well {
-				continue
-			}
-			switch {
-			case side == base:
-				m.Levels[p] = append(m.Levels[p], 0)
-			case row.exact:
-				m.Levels[p] = append(m.Levels[p], v.V-values[v.Block])
-			case row.typed && v.Typical > 0:
-				m.Levels[p] = append(m.Levels[p], math.Log(v.Typical))
-			default:
-				m.Levels[p] = append(m.Levels[p], math.Log(v.Ratio))
+			if sides[v.Block] == well {
+				m.Levels[p] = append(m.Levels[p], row.level(v, values[v.Block]))
 			}
 		}
 		if len(m.Levels[p]) == 0 {
 			m.Failed[p] = "gave no figure in any block in which the others did"
 		}
 	}
+}
+
+// level returns by how much a value of a block lies above that of the base. It is not a
+// number, or not a finite one, if a ratio asks for values above zero.
+func (r bisectRow) level(v compare.BlockValue, base float64) float64 {
+	switch {
+	case r.exact:
+		return v.V - base
+	case r.typed && v.Typical > 0:
+		return math.Log(v.Typical)
+	default:
+		return math.Log(v.Ratio)
+	}
+}
+
+func (r bisectRow) known(v compare.BlockValue, base float64) bool {
+	level := r.level(v, base)
+	return !math.IsNaN(level) && !math.IsInf(level, 0)
 }
 
 // comparison is what a comparison says of a side against another one.

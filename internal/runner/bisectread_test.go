@@ -1,9 +1,12 @@
 package runner
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/bisect"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -71,6 +74,40 @@ func TestExactly(t *testing.T) {
 		f := foundRow{row: &table.Rows[0], cell: &table.Rows[0].Cells[1]}
 		if f.exactly() != c.want {
 			t.Errorf("%s: %v, want %v", name, !c.want, c.want)
+		}
+	}
+}
+
+// TestFillLevels proves that levels are those of blocks in which each side has one, and that a side
+// without any is told.
+func TestFillLevels(t *testing.T) {
+	nan := math.NaN()
+	cell := func(ratios ...float64) *compare.Cell { // of values in blocks a, b, …; those of the base are 10
+		c := &compare.Cell{N: len(ratios)}
+		for i, r := range ratios {
+			c.Blocks = append(c.Blocks, compare.BlockValue{Block: string(rune('a' + i)), V: 10 * r, Ratio: r, Typical: nan})
+		}
+		return c
+	}
+	double := math.Log(2)
+	for name, c := range map[string]struct {
+		row    bisectRow
+		new, x *compare.Cell
+		levels map[int][]float64
+		failed []int
+	}{
+		"ratios":                         {bisectRow{}, cell(2, 2), cell(1, 2), map[int][]float64{0: {0, 0}, 9: {double, double}, 5: {0, double}}, nil},
+		"differences":                    {bisectRow{exact: true}, cell(2, 2), cell(1, 0), map[int][]float64{0: {0, 0}, 9: {10, 10}, 5: {0, -10}}, nil},
+		"a block without a ratio":        {bisectRow{}, cell(2, 2), cell(nan, 2), map[int][]float64{0: {0}, 9: {double}, 5: {double}}, nil},
+		"a version without a ratio":      {bisectRow{}, cell(2, 2), cell(nan, nan), map[int][]float64{0: {0, 0}, 9: {double, double}}, []int{5}},
+		"a version that is not there":    {bisectRow{}, cell(2, 2), cell(), map[int][]float64{0: {0, 0}, 9: {double, double}}, []int{5}},
+		"no block in which all have one": {bisectRow{}, cell(2, nan), cell(nan, 2), map[int][]float64{}, []int{0, 5, 9}},
+	} {
+		m := &bisect.Measured{Levels: make(map[int][]float64), Failed: make(map[int]string)}
+		cells := map[string]*compare.Cell{"old": cell(1, 1), "new": c.new, "x": c.x}
+		fillLevels(m, cells, map[string]int{"old": 0, "new": 9, "x": 5}, "old", c.row)
+		if !maps.EqualFunc(m.Levels, c.levels, slices.Equal) || !slices.Equal(slices.Sorted(maps.Keys(m.Failed)), c.failed) {
+			t.Errorf("%s: levels %v and failed %v, want %v and %v", name, m.Levels, m.Failed, c.levels, c.failed)
 		}
 	}
 }
