@@ -321,9 +321,9 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 	}
 	res.Config = rec.Result.Config
 	res.Values = slices.DeleteFunc(res.Values, func(v benchfmt.Value) bool {
-		bad := math.IsNaN(v.Value) || math.IsInf(v.Value, 0) // benchmath's rank test does not end on NaN
+		bad := !reckonable(v.Value)
 		if bad {
-			r.problem(l.Number, fmt.Sprintf("the value in %s is %v", Written(v), v.Value))
+			r.problem(l.Number, fmt.Sprintf("the value in %s is %v; what is not 0 has to be between %g and %g in size", Written(v), v.Value, 1/farthest, farthest))
 		}
 		return bad
 	})
@@ -332,6 +332,17 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 	}
 	*rec.Result = *res
 	return true
+}
+
+// farthest is how large a value may be, and its inverse how small if it is not zero. Of these
+// squares and ratios are finite, and so are the sums of as many as a file can have.
+const farthest = 1e100
+
+// reckonable reports whether statistics can do with a value. (benchmath's rank test does not
+// end on NaN, and a variance that is infinite makes NaN of all that is divided by it.)
+func reckonable(v float64) bool {
+	size := math.Abs(v)
+	return size == 0 || 1/farthest <= size && size <= farthest
 }
 
 // A config is the configuration in force, in the order that benchfmt has: that of
