@@ -411,6 +411,7 @@ func TestFigures(t *testing.T) {
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 insns/op"}, "in insns/op of a board whose clock counts ns"},
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 NaN ns/op"}, "NaN"},
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op +Inf backlog"}, "+Inf backlog"},
+		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op 1e101 backlog"}, "a figure of 1e+101 backlog"},
 		{name, 10, ns, []string{"BenchmarkToy/workload=a/impl=serial 10 1 ns/op", "BenchmarkToy/workload=a/impl=serial 10 2 ns/op"}, "2 figures"},
 	} {
 		err := figures(line.Listed{Name: tt.name, Ops: tt.ops}, tt.hello, &Answer{Results: tt.results})

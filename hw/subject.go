@@ -449,7 +449,7 @@ func figures(c line.Listed, h line.Hello, a *Answer) error {
 			if (unit == realTime+"/op" || unit == record.InstructionClock+"/op") && unit != h.Unit+"/op" {
 				return failed(WrongResult, fmt.Sprintf("a figure in %s of a board whose clock counts %s", unit, h.Unit), nil)
 			}
-			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+			if !record.InRange(v.Value) {
 				return failed(WrongResult, fmt.Sprintf("a figure of %v %s", v.Value, unit), nil)
 			}
 		}

@@ -321,11 +321,11 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 	}
 	res.Config = rec.Result.Config
 	res.Values = slices.DeleteFunc(res.Values, func(v benchfmt.Value) bool {
-		bad := !reckonable(v.Value)
-		if bad {
-			r.problem(l.Number, fmt.Sprintf("the value in %s is %v; what is not 0 has to be between %g and %g in size", Written(v), v.Value, 1/farthest, farthest))
+		if InRange(Tidied(v).Value) {
+			return false
 		}
-		return bad
+		r.problem(l.Number, fmt.Sprintf("the value in %s is %v; what is not 0 has to be between %g and %g in size", Written(v), v.Value, 1/farthest, farthest))
+		return true
 	})
 	for i, v := range res.Values {
 		res.Values[i] = Tidied(v)
@@ -338,9 +338,10 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 // squares and ratios are finite, and so are the sums of as many as a file can have.
 const farthest = 1e100
 
-// reckonable reports whether statistics can do with a value. (benchmath's rank test does not
-// end on NaN, and a variance that is infinite makes NaN of all that is divided by it.)
-func reckonable(v float64) bool {
+// InRange reports whether a value, in its tidy unit, can be a figure: zero, or between 1e-100 and 1e100 in size.
+// Others are left out of what is read. (benchmath's rank test does not end on NaN, and a variance
+// that is infinite makes NaN of all that is divided by it.)
+func InRange(v float64) bool {
 	size := math.Abs(v)
 	return size == 0 || 1/farthest <= size && size <= farthest
 }
