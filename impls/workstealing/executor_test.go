@@ -241,9 +241,9 @@ func TestCancelOfAWaiter(t *testing.T) {
 			release := x.still()
 			f := task.Fork(ctx, func(context.Context) (int, error) { t.Error("it ran"); return 1, nil })
 			_, err = f.Value(ctx)
-			ended <- err
 			f.Cancel()
 			release()
+			ended <- err // last: who is told counts what is pending, and has a worker look for jobs
 			return 0, nil
 		})
 		synctest.Wait()
