@@ -18,7 +18,7 @@ func taskParts() [][]Clause {
 	return [][]Clause{
 		startClauses, forkClauses, pendingClauses, closedClauses,
 		handleClauses, taskWaitClauses, taskCancelClauses,
-		futureClauses, taskErrorClauses, taskGoexitClauses, insideClauses,
+		futureClauses, joinClauses, taskErrorClauses, taskGoexitClauses, insideClauses,
 		onDemandClauses, taskPromiseClauses, taskLeftoverClauses, taskStormClauses,
 	}
 }

@@ -124,11 +124,7 @@ var startClauses = []Clause{
 				func() { task.Go[int](r.x, nil) },
 				func() { task.Call[int, int](r.x, nil, 1) },
 			} {
-				panicked := atOnce(r, "a start of nil", func() (v any) {
-					defer func() { v = recover() }()
-					f()
-					return nil
-				})
+				panicked := atOnce(r, "a start of nil", func() any { return recovered(f) })
 				r.e.require(panicked != nil, "a nil function was accepted")
 			}
 			r.pending(0, "a nil function is no task")

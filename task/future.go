@@ -135,7 +135,7 @@ func ForkCall[A, T any](ctx context.Context, fn func(ctx context.Context, arg A)
 
 // fork is begin for a task that another one starts.
 func (h *Handle) fork(ctx context.Context, b body) {
-	from := Current(ctx)
+	from, _ := owner(ctx)
 	if from == nil {
 		h.refuse(ErrOutside)
 		return

@@ -96,7 +96,7 @@ func (h *Handle) wait(ctx context.Context) (ok bool, err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	} else {
-		from = Current(ctx)
+		from, _ = owner(ctx)
 	}
 	if err := h.ex.Wait(ctx, h, from); err != nil {
 		return false, err
@@ -221,14 +221,29 @@ func (h *Handle) alive() context.Context {
 // current is the key of the task in its context.
 type current struct{}
 
-// Current returns the task that ctx belongs to, or nil. It is for implementations
-// of [Executor], and for those who want to cancel themselves.
+// Current returns the task that ctx belongs to, or nil: for those who want to
+// cancel themselves.
 func Current(ctx context.Context) *Handle {
-	if s, ok := ctx.(*scope); ok {
-		return (*Handle)(s) // as a rule
+	_, of := owner(ctx)
+	return of
+}
+
+// owner returns the task that ctx belongs to, and what is in progress with it: the same,
+// or a part of it that [Join] has offered. Both are nil outside a task.
+func owner(ctx context.Context) (at, of *Handle) {
+	switch c := ctx.(type) {
+	case *scope: // as a rule
+		return (*Handle)(c), (*Handle)(c)
+	case *shared:
+		return c.at, c.of
 	}
-	h, _ := ctx.Value(current{}).(*Handle)
-	return h
+	switch v := ctx.Value(current{}).(type) {
+	case *Handle:
+		return v, v
+	case *shared:
+		return v.at, v.of
+	}
+	return nil, nil
 }
 
 // Own reports whether ctx is the very context that the task h was given, and not
@@ -236,6 +251,9 @@ func Current(ctx context.Context) *Handle {
 // of [Executor]: a wait with it ends in no other way than by the end of what is
 // waited for, or of the waiting task.
 func Own(ctx context.Context, h *Handle) bool {
+	if s, ok := ctx.(*shared); ok {
+		ctx = s.Context
+	}
 	s, ok := ctx.(*scope)
 	return ok && (*Handle)(s) == h
 }
@@ -259,7 +277,7 @@ func (d detached) Value(key any) any {
 // how much that is worth. ctx is the task's; with another one, Yield returns
 // [ErrOutside].
 func Yield(ctx context.Context) error {
-	h := Current(ctx)
+	h, _ := owner(ctx)
 	if h == nil {
 		return ErrOutside
 	}

@@ -43,6 +43,7 @@ type wrongTask struct {
 	left  chan struct{} // closed when its goroutine is done with it
 	idle  bool          // it was not asked for; for one bug only
 	begun bool
+	back  bool // it is a part that was withdrawn
 
 	// Of a lone executor.
 	turn    chan struct{} // a token when the task may go on; nil before it has begun
@@ -61,6 +62,9 @@ func wrongExecutorImpl(b bug, lone bool) dyno.Impl {
 			x := &wrongExecutor{bug: b, lone: lone, change: make(chan struct{}), back: make(chan struct{}, 1), slot: make(chan struct{}, 1)}
 			if b.is("executors kept") {
 				wrongExecutorsLeft = append(wrongExecutorsLeft, x)
+			}
+			if !lone {
+				return wrongJoiner{x}
 			}
 			return x
 		},
@@ -112,6 +116,48 @@ func (x *wrongExecutor) Start(h, _ *task.Handle) error {
 		go x.run(h)
 	}
 	return nil
+}
+
+// wrongJoiner is a wrongExecutor that runs parts, too.
+type wrongJoiner struct{ *wrongExecutor }
+
+var _ task.Joiner = wrongJoiner{}
+
+func (x wrongJoiner) Offer(part, _ *task.Handle) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := &wrongTask{done: make(chan struct{}), left: make(chan struct{})}
+	part.Room().Own = t
+	if x.bug.is("parts offered are Pending") {
+		x.pending++
+	}
+	if x.bug.is("parts offered to nobody", "parts withdrawn always") {
+		return
+	}
+	go func() {
+		x.mu.Lock()
+		if t.back {
+			x.mu.Unlock()
+			return
+		}
+		t.begun = true
+		if !x.bug.is("parts offered are Pending") {
+			x.pending++
+		}
+		x.mu.Unlock()
+		x.run(part)
+	}()
+}
+
+func (x wrongJoiner) Withdraw(part, _ *task.Handle) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := of(part)
+	if t.begun && !x.bug.is("parts withdrawn that have begun") || x.bug.is("parts offered to nobody") {
+		return false
+	}
+	t.back = true
+	return true
 }
 
 // run runs a task that has not begun, on a goroutine that is its own.
@@ -562,6 +608,12 @@ var wrongExecutors = []wrong{
 	{"Pending counts all that were ever started", "pending-counts pending-at-the-end"},
 	{"counted after it is seen", "pending-at-the-end"},
 	{"canceled task counts until it returns", "pending-canceled"},
+
+	// Parts.
+	{"parts offered are Pending", "join-pending"},
+	{"parts offered to nobody", "join join-in-parts join-closed"},
+	{"parts withdrawn always", "join-overlaps join-waits join-cancel-releases"},
+	{"parts withdrawn that have begun", "join-waits join-error join-panic-waits"},
 
 	// The end.
 	{"Close cancels", "close-runs-on close-does-not-wait"},

@@ -36,6 +36,12 @@
 // progress; if the wait can end earlier, by a context; and if there are 16,384 tasks on
 // the stack.
 //
+// Of task.Join the second part is put at the new end of the queue as a fork is. When the first
+// part is over the task takes it back, if it is still the newest: one compare-and-swap, after
+// which nobody else knows it. So it is called as any function is, its memory is used
+// again, and it is counted and has a state only if a thief has begun it. One that lies under a
+// task which the first part has started and left is claimed where it lies, as in any wait.
+//
 // # The queue
 //
 // runq is a ring whose indices are one word. No goroutine reads a place before a

@@ -62,7 +62,11 @@ type books struct {
 	_             [56 * apart]byte // the next worker's must not share the line
 }
 
-var _ task.Executor = (*Executor)(nil)
+var _ task.Joiner = (*Executor)(nil)
+
+// offered is the ID in the room of a part that Offer was called with: it is counted as
+// started when it has begun.
+const offered = 1
 
 // NewExecutor returns an executor of tasks, on a pool of its own.
 func NewExecutor() *Executor { return NewExecutorOn(newPool()) }
@@ -85,6 +89,31 @@ func (x *Executor) Start(h, from *task.Handle) error {
 		x.pool.submit(job{r: (*future)(h)})
 	}
 	return nil
+}
+
+// Offer implements [task.Joiner]. A part goes to the worker of its task, as a task that
+// another one starts.
+func (x *Executor) Offer(part, from *task.Handle) {
+	w := x.at(from)
+	if w == nil {
+		x.accepted.Add(1)
+		part.Room().ID = 0
+		x.pool.submit(job{r: (*future)(part)})
+		return
+	}
+	if w.late() {
+		w.attend() // a task that joins begins no other job
+	}
+	part.Room().ID = offered
+	w.fork((*future)(part))
+	x.pool.wake()
+}
+
+// Withdraw implements [task.Joiner]. What is not the newest job stays: the wait for it
+// claims it as it does any task.
+func (x *Executor) Withdraw(part, from *task.Handle) bool {
+	w := x.at(from)
+	return w != nil && w.queue.withdraw((*future)(part))
 }
 
 // of returns the books of w for x.
@@ -134,6 +163,10 @@ func (w *worker) perform(h *task.Handle) {
 	r := h.Room()
 	if invariants.Enabled && (r.Word.Load()&claimed == 0 || r.Place != nil) {
 		invariants.Violated("workstealing", "a task runs once, by who has claimed it")
+	}
+	if r.ID == offered {
+		x := h.Executor().(*Executor)
+		x.of(w).started.Add(1)
 	}
 	s := task.Failed // unless Run returns
 	w.depth++

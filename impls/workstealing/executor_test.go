@@ -291,8 +291,19 @@ func TestWaitFailsBeforeTheContextEnds(t *testing.T) {
 func TestContextOfATaskThatIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
-		var leaked context.Context
-		f := task.Go(x, func(ctx context.Context) (int, error) { leaked = ctx; return 1, nil })
+		var leaked, part context.Context
+		count := func(_ context.Context, i int) (int, error) { return i + 1, nil }
+		f := task.Go(x, func(ctx context.Context) (int, error) {
+			leaked = ctx
+			_, _, err := task.Join(ctx, func(ctx context.Context, i int) (int, error) {
+				if i == 0 {
+					part = ctx
+					_, _, _ = task.Join(ctx, count, 0, 1)
+				}
+				return 0, nil
+			}, 0, 1)
+			return 1, err
+		})
 		_, _ = f.Value(context.Background())
 		if x.at(f.Handle()) != nil {
 			t.Error("a task that is over is in progress on a processor")
@@ -300,6 +311,11 @@ func TestContextOfATaskThatIsOver(t *testing.T) {
 		g := task.Fork(leaked, one)
 		if v, err := g.Value(context.Background()); v != 1 || err != nil {
 			t.Error(v, err)
+		}
+		for _, ctx := range []context.Context{leaked, part} {
+			if a, b, err := task.Join(ctx, count, 0, 1); a != 1 || b != 2 || err != nil {
+				t.Error(a, b, err)
+			}
 		}
 		quiet(t, x)
 	})
@@ -585,11 +601,11 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 }
 
 // A future costs its own allocation and no other one, and what is over is not
-// held.
+// held. A part that no other worker takes costs none.
 func TestAllocations(t *testing.T) {
 	x := NewExecutor()
 	const tasks = 1 << 16
-	var leaves func(ctx context.Context, n int) (int, error)
+	var leaves, parts func(ctx context.Context, n int) (int, error)
 	leaves = func(ctx context.Context, n int) (int, error) {
 		if n == 1 {
 			return 1, nil
@@ -599,18 +615,82 @@ func TestAllocations(t *testing.T) {
 		a, err := f.Value(ctx)
 		return a + b, err
 	}
-	_, _ = task.Call(x, leaves, tasks).Value(context.Background())
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if v, err := task.Call(x, leaves, tasks).Value(context.Background()); v != tasks || err != nil {
-		t.Fatal(v, err)
+	parts = func(ctx context.Context, n int) (int, error) {
+		if n == 1 {
+			return 1, nil
+		}
+		a, b, err := task.Join(ctx, parts, n-n/2, n/2)
+		return a + b, err
 	}
-	runtime.ReadMemStats(&after)
-	each := float64(after.Mallocs-before.Mallocs) / tasks
-	t.Logf("%.3f allocations a task", each)
-	if each > 1.02 {
-		t.Errorf("%.3f allocations a task, want 1", each)
+	for _, c := range []struct {
+		name string
+		fn   func(ctx context.Context, n int) (int, error)
+		want float64
+	}{{"future", leaves, 1}, {"part", parts, 0}} {
+		_, _ = task.Call(x, c.fn, tasks).Value(context.Background())
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if v, err := task.Call(x, c.fn, tasks).Value(context.Background()); v != tasks || err != nil {
+			t.Fatal(v, err)
+		}
+		runtime.ReadMemStats(&after)
+		each := float64(after.Mallocs-before.Mallocs) / tasks
+		t.Logf("%.3f allocations a %s", each, c.name)
+		if each > c.want+0.02 {
+			t.Errorf("%.3f allocations a %s, want %v", each, c.name, c.want)
+		}
 	}
+}
+
+// A task that divides its work is seen to make progress: else workers that are not needed would be
+// started beside it.
+func TestJoinIsProgress(t *testing.T) {
+	x := NewExecutor()
+	release := x.still()
+	f := task.Go(x, func(ctx context.Context) (int, error) {
+		x.pool.search.Add(oneRound)
+		before := x.pool.joins.Load()
+		_, _, err := task.Join(ctx, func(context.Context, int) (int, error) { return 0, nil }, 0, 1)
+		return int(x.pool.joins.Load() - before), err
+	})
+	w := x.pool.unpark()
+	x.pool.running.Add(1)
+	w.loop(x.pool.inject.pop())
+	release()
+	if n, err := f.Value(context.Background()); n != 1 || err != nil {
+		t.Errorf("it was counted %d times in a round, and %v", n, err)
+	}
+}
+
+// A part that its task has buried, under one that the first part has started and left, is run by
+// the task all the same if no thief comes, and counted once.
+func TestBuriedPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := NewExecutor()
+		var order []int
+		var left *task.Future[int]
+		v, err := inside(x, func(ctx context.Context) (int, error) {
+			defer x.pool.search.Add(^uint32(0))
+			x.pool.search.Add(1) // no thief comes
+			a, b, err := task.Join(ctx, func(ctx context.Context, i int) (int, error) {
+				if order = append(order, i); i == 0 {
+					left = task.Fork(ctx, func(context.Context) (int, error) { order = append(order, 2); return 2, nil })
+				}
+				return 1 + i, nil
+			}, 0, 1)
+			if n := x.Pending(); n != 2 {
+				t.Errorf("beside the task that was left and this one %d are Pending", n-2)
+			}
+			return 10*a + b, err
+		})
+		if v != 12 || err != nil {
+			t.Error(v, err)
+		}
+		if v, err := left.Value(context.Background()); v != 2 || err != nil || !slices.Equal(order, []int{0, 1, 2}) {
+			t.Errorf("%v, %v; the order is %v", v, err, order)
+		}
+		quiet(t, x)
+	})
 }
 
 // Each broken state is reported by its rule, in builds that check.

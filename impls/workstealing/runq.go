@@ -318,12 +318,32 @@ func (q *runq) drop(f *future) {
 		}
 		newest, isFuture := j.r.(*future)
 		if !isFuture || newest.waits() {
-			q.push(j, flagForks|flagUrgent) // there is room: this was its place
-			q.last = newest
+			q.restore(j)
 			return
 		}
 		if q.forks == 0 || !thorough && newest == f {
 			return
 		}
 	}
+}
+
+// restore puts j back, which newest has taken and which was a fork.
+func (q *runq) restore(j job) {
+	q.push(j, flagForks|flagUrgent) // there is room: this was its place
+	q.last, _ = j.r.(*future)
+}
+
+// withdraw takes f out of the queue if it is the newest, and reports whether it did. Owner only.
+func (q *runq) withdraw(f *future) bool {
+	if q.forks == 0 || q.last != nil && q.last != f {
+		return false
+	}
+	j := q.newest()
+	if j.r == runnable(f) {
+		return true
+	}
+	if !j.none() {
+		q.restore(j)
+	}
+	return false
 }

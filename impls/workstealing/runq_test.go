@@ -23,7 +23,8 @@ func TestQueueIsADeque(t *testing.T) {
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 0))
-		hs := numbered(2000)
+		all := numbered(2000)
+		hs := all
 		q := runq{limit: 2 + r.IntN(300)}
 		if seed%2 == 0 { // indices near the end of their range
 			q.word.Store(span{0, indices - 9, indices - 9}.pack())
@@ -44,6 +45,9 @@ func TestQueueIsADeque(t *testing.T) {
 					flags |= flagForks
 				}
 				if q.push(forkOf(hs[0]), flags) {
+					if fork {
+						q.last = (*future)(hs[0]) // as worker.fork does
+					}
 					forks = fork || forks && len(model) > 0
 					if model = append(model, item{number(hs[0]), fork}); len(model) > q.limit {
 						t.Fatalf("seed %d: %d are in a queue of %d", seed, len(model), q.limit)
@@ -52,6 +56,15 @@ func TestQueueIsADeque(t *testing.T) {
 					t.Fatalf("seed %d: no room for one beside %d of %d", seed, len(model), q.limit)
 				}
 				hs = hs[1:]
+			case op == 5 && len(model) > 1:
+				i := len(model) - 1 - r.IntN(2)
+				f := (*future)(all[model[i].n-1])
+				newest := model[len(model)-1]
+				if is := newest.n == model[i].n && newest.fork; q.withdraw(f) != is {
+					t.Fatalf("seed %d: that task %d, of %d the last but %d, could be withdrawn is %v", seed, model[i].n, len(model), len(model)-1-i, !is)
+				} else if is {
+					model = model[:i]
+				}
 			case op < 8:
 				got = number(handle(q.pop()))
 				if n := len(model); n > 0 && model[n-1].fork {
@@ -132,13 +145,17 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 		}
 		most := 1 + r.IntN(40)
 		for len(hs) > 0 {
+			var pushed *task.Handle // the newest
 			for range min(1+r.IntN(most), len(hs)) {
 				for !q.push(forkOf(hs[0]), flags) {
 					took(q.oldest())
 				}
-				hs = hs[1:]
+				pushed, hs = hs[0], hs[1:]
 			}
 			for range r.IntN(most) {
+				if h := pushed; flags == flagForks && h != nil && q.withdraw((*future)(h)) {
+					took(forkOf(h))
+				}
 				if !took(q.pop()) {
 					break
 				}
