@@ -112,6 +112,7 @@ func TestTasksMade(t *testing.T) {
 	want := map[string]int{
 		"workload=cancel":                  n + 5*3,  // the one that starts the others, and two that cancel
 		"workload=fib":                     n,        //
+		"workload=fib/by=join":             2503,     // of the 6 problems, and for one of the two calls of each call
 		"workload=matmul":                  n,        //
 		"workload=pipeline":                n + 2,    // the one that starts the others
 		"workload=queens":                  n,        //
@@ -121,6 +122,7 @@ func TestTasksMade(t *testing.T) {
 		"workload=spawnawait":              n + 1,    // the one that starts the others
 		"workload=spawnawait/from=outside": n,        //
 		"workload=tree":                    n,        //
+		"workload=tree/by=join":            n / 2,    // the root, and of each two children one
 		"workload=yield":                   3,        // and as many yields as operations
 	}
 	for path, want := range want {

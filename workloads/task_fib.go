@@ -19,20 +19,29 @@ const fibCalls = 57_313
 // taskFib is the program that joins are usually measured with. There is no cutoff, which every
 // real program has, since then it would measure the other calls.
 func taskFib() []Workload {
-	return []Workload{{
+	return []Workload{
+		fib("", "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it", fibTask,
+			valueRef(refErrgroup, "an errgroup for the two calls of every call", fibJob, fibOnErrgroup),
+			valueRef(refGoroutines, "two goroutines and a WaitGroup for every call", fibJob, sure(fibOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for the one value of every call", fibJob, sure(func(n int) int { return <-fibOnChannels(n) }))),
+		fib("by=join", "the same with task.Join: one of the two calls of every call is for another worker to take: what it costs to divide work", fibByJoin,
+			valueRef(refErrgroup, "an errgroup for one of the two calls of every call", fibJob, fibHalfOnErrgroup),
+			valueRef(refGoroutines, "a goroutine and a WaitGroup for one of the two calls of every call", fibJob, sure(fibHalfOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for one of the two calls of every call", fibJob, sure(fibHalfOnChannels))),
+	}
+}
+
+func fib(variant, doc string, fn func(context.Context, int) (int, error), refs ...Ref) Workload {
+	return Workload{
 		Name:    "fib",
-		Doc:     "Fibonacci numbers with a task for every call, down to the smallest: what it costs to start a task and wait for it",
+		Variant: variant,
+		Doc:     doc,
 		Op:      "a call",
 		Checked: "the number, to which every call's value belongs",
 		Slicing: Slicing{Unit: fibCalls},
-		Prepare: onTask(fibJob, fibTask),
-		Refs: []Ref{
-			valueRef(refErrgroup, "an errgroup for the two calls of every call", fibJob, fibOnErrgroup),
-			valueRef(refGoroutines, "two goroutines and a WaitGroup for every call", fibJob, sure(fibOnGoroutines)),
-			valueRef(refBuffered, "a goroutine and a channel for the one value of every call", fibJob, sure(func(n int) int { return <-fibOnChannels(n) })),
-			valueRef(refFloor, "calls of a function, on one goroutine", fibJob, sure(fibOnFloor)),
-		},
-	}}
+		Prepare: onTask(fibJob, fn),
+		Refs:    append(refs, valueRef(refFloor, "calls of a function, on one goroutine", fibJob, sure(fibOnFloor))),
+	}
 }
 
 // fibJob asks for the largest Fibonacci numbers that n calls are enough for.
@@ -59,6 +68,14 @@ func fibTask(ctx context.Context, n int) (int, error) {
 		return 0, err
 	}
 	y, err := b.Value(ctx)
+	return x + y, err
+}
+
+func fibByJoin(ctx context.Context, n int) (int, error) {
+	if n < 2 {
+		return 1, nil
+	}
+	x, y, err := task.Join(ctx, fibByJoin, n-1, n-2)
 	return x + y, err
 }
 
@@ -114,6 +131,52 @@ func fibOnChannels(n int) <-chan int {
 		value <- <-x + <-y
 	}()
 	return value
+}
+
+func fibHalfOnErrgroup(n int) (int, error) {
+	if n < 2 {
+		return 1, nil
+	}
+	var (
+		eg errgroup.Group
+		y  int
+	)
+	eg.Go(func() (err error) {
+		y, err = fibHalfOnErrgroup(n - 2)
+		return err
+	})
+	x, err := fibHalfOnErrgroup(n - 1)
+	if also := eg.Wait(); err == nil {
+		err = also
+	}
+	return x + y, err
+}
+
+func fibHalfOnGoroutines(n int) int {
+	if n < 2 {
+		return 1
+	}
+	var (
+		wg sync.WaitGroup
+		y  int
+	)
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		y = fibHalfOnGoroutines(n - 2)
+	}()
+	x := fibHalfOnGoroutines(n - 1)
+	wg.Wait()
+	return x + y
+}
+
+func fibHalfOnChannels(n int) int {
+	if n < 2 {
+		return 1
+	}
+	value := make(chan int, 1)
+	go func() { value <- fibHalfOnChannels(n - 2) }()
+	return fibHalfOnChannels(n-1) + <-value
 }
 
 func fibOnFloor(n int) int {

@@ -14,20 +14,29 @@ const treeMost = 1<<16 - 1
 // taskTree is a reduction. Unlike that of [taskFib] its tree is balanced, and lies in memory,
 // where its nodes were found by another task before.
 func taskTree() []Workload {
-	return []Workload{{
+	return []Workload{
+		tree("", "the sum over a binary tree of 65,535 nodes with a task for each: a reduction without a cutoff", treeTask,
+			valueRef(refErrgroup, "an errgroup for the two children of every node", treeJob, treeOnErrgroup),
+			valueRef(refGoroutines, "two goroutines and a WaitGroup for every node", treeJob, sure(treeOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for the one value of every node", treeJob, sure(func(root *treeNode) uint32 { return <-treeOnChannels(root) }))),
+		tree("by=join", "the same with task.Join: one of the two children of every node is for another worker to take", treeByJoin,
+			valueRef(refErrgroup, "an errgroup for one of the two children of every node", treeJob, treeHalfOnErrgroup),
+			valueRef(refGoroutines, "a goroutine and a WaitGroup for one of the two children of every node", treeJob, sure(treeHalfOnGoroutines)),
+			valueRef(refBuffered, "a goroutine and a channel for one of the two children of every node", treeJob, sure(treeHalfOnChannels))),
+	}
+}
+
+func tree(variant, doc string, fn func(context.Context, *treeNode) (uint32, error), refs ...Ref) Workload {
+	return Workload{
 		Name:    "tree",
-		Doc:     "the sum over a binary tree of 65,535 nodes with a task for each: a reduction without a cutoff",
+		Variant: variant,
+		Doc:     doc,
 		Op:      "a node",
 		Checked: "the sum, of irregular weights",
 		Slicing: Slicing{Unit: treeMost},
-		Prepare: onTask(treeJob, treeTask),
-		Refs: []Ref{
-			valueRef(refErrgroup, "an errgroup for the two children of every node", treeJob, treeOnErrgroup),
-			valueRef(refGoroutines, "two goroutines and a WaitGroup for every node", treeJob, sure(treeOnGoroutines)),
-			valueRef(refBuffered, "a goroutine and a channel for the one value of every node", treeJob, sure(func(root *treeNode) uint32 { return <-treeOnChannels(root) })),
-			valueRef(refFloor, "calls of a function, on one goroutine", treeJob, sure(treeOnFloor)),
-		},
-	}}
+		Prepare: onTask(treeJob, fn),
+		Refs:    append(refs, valueRef(refFloor, "calls of a function, on one goroutine", treeJob, sure(treeOnFloor))),
+	}
 }
 
 // treeNode is a node. Its weight is irregular, so that one that is lost or taken
@@ -110,6 +119,18 @@ func treeTask(ctx context.Context, n *treeNode) (uint32, error) {
 	return sum, nil
 }
 
+func treeByJoin(ctx context.Context, n *treeNode) (uint32, error) {
+	switch {
+	case n.left == nil:
+		return n.weight, nil // without a left child there is no right one
+	case n.right == nil:
+		v, err := treeByJoin(ctx, n.left)
+		return n.weight + v, err
+	}
+	x, y, err := task.Join(ctx, treeByJoin, n.left, n.right)
+	return n.weight + x + y, err
+}
+
 func treeOnErrgroup(n *treeNode) (uint32, error) {
 	if n.left == nil {
 		return n.weight, nil // without a left child there is no right one
@@ -172,6 +193,62 @@ func treeOnChannels(n *treeNode) <-chan uint32 {
 		value <- n.weight + <-x + <-y
 	}()
 	return value
+}
+
+func treeHalfOnErrgroup(n *treeNode) (uint32, error) {
+	switch {
+	case n.left == nil:
+		return n.weight, nil
+	case n.right == nil:
+		v, err := treeHalfOnErrgroup(n.left)
+		return n.weight + v, err
+	}
+	var (
+		eg errgroup.Group
+		y  uint32
+	)
+	eg.Go(func() (err error) {
+		y, err = treeHalfOnErrgroup(n.right)
+		return err
+	})
+	x, err := treeHalfOnErrgroup(n.left)
+	if also := eg.Wait(); err == nil {
+		err = also
+	}
+	return n.weight + x + y, err
+}
+
+func treeHalfOnGoroutines(n *treeNode) uint32 {
+	switch {
+	case n.left == nil:
+		return n.weight
+	case n.right == nil:
+		return n.weight + treeHalfOnGoroutines(n.left)
+	}
+	var (
+		wg sync.WaitGroup
+		y  uint32
+	)
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		y = treeHalfOnGoroutines(n.right)
+	}()
+	x := treeHalfOnGoroutines(n.left)
+	wg.Wait()
+	return n.weight + x + y
+}
+
+func treeHalfOnChannels(n *treeNode) uint32 {
+	switch {
+	case n.left == nil:
+		return n.weight
+	case n.right == nil:
+		return n.weight + treeHalfOnChannels(n.left)
+	}
+	value := make(chan uint32, 1)
+	go func() { value <- treeHalfOnChannels(n.right) }()
+	return n.weight + treeHalfOnChannels(n.left) + <-value
 }
 
 func treeOnFloor(n *treeNode) uint32 {
