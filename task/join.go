@@ -105,7 +105,7 @@ type part[A, T any] struct {
 	h       Handle
 	fn      func(context.Context, A) (T, error)
 	arg     A
-	pending bool // it was offered, and is neither withdrawn nor over
+	pending bool // it was offered, and neither taken back nor waited for
 
 	// Of who has taken it; handed over with the state.
 	ctx   shared
@@ -150,15 +150,18 @@ func (p *part[A, T]) take() (fn func(context.Context, A) (T, error), arg A) {
 	return fn, arg
 }
 
+// taken reports whether another worker has the call, or may have. If not no one ever will.
+func (p *part[A, T]) taken(s *shared) bool {
+	return p.pending && (s.joiner == nil || !s.joiner.Withdraw(&p.h, s.at))
+}
+
 // end has the call come to its end: here, if no one has taken it.
 func (p *part[A, T]) end(s *shared) (T, error) {
-	switch {
-	case !p.pending: // refused
-	case s.joiner == nil || !s.joiner.Withdraw(&p.h, s.at):
-		p.pending = false
+	taken := p.taken(s)
+	p.pending = false
+	if taken {
 		return p.await(s)
 	}
-	p.pending = false
 	fn, arg := p.take()
 	p.next, s.spare = s.spare, p
 	return fn(s, arg)
@@ -188,10 +191,7 @@ func (p *part[A, T]) wait(s *shared) error {
 
 // abandon sees to it that nothing of p is in progress when Join ends without it.
 func (p *part[A, T]) abandon(s *shared) {
-	if p.pending {
-		p.pending = false
-		if s.joiner == nil || !s.joiner.Withdraw(&p.h, s.at) {
-			_ = p.wait(s) // a circle ends the wait, too
-		}
+	if p.taken(s) {
+		_ = p.wait(s) // a circle ends the wait, too
 	}
 }

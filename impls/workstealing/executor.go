@@ -85,20 +85,24 @@ func (x *Executor) Start(h, from *task.Handle) error {
 		w.fork((*future)(h))
 		x.pool.wake()
 	} else {
-		x.accepted.Add(1)
-		x.pool.submit(job{r: (*future)(h)})
+		x.admit(h)
 	}
 	return nil
+}
+
+// admit accepts a task from outside.
+func (x *Executor) admit(h *task.Handle) {
+	x.accepted.Add(1)
+	x.pool.submit(job{r: (*future)(h)})
 }
 
 // Offer implements [task.Joiner]. A part goes to the worker of its task, as a task that
 // another one starts.
 func (x *Executor) Offer(part, from *task.Handle) {
 	w := x.at(from)
-	if w == nil {
-		x.accepted.Add(1)
+	if w == nil { // the task is over, and its context was kept
 		part.Room().ID = 0
-		x.pool.submit(job{r: (*future)(part)})
+		x.admit(part)
 		return
 	}
 	if w.late() {
