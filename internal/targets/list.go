@@ -118,11 +118,16 @@ func taskAims() []Target {
 	all := []Target{
 		timeAim("Task", "fib", "workstealing", "ref-errgroup", 0.15),
 		timeAim("Task", "tree", "workstealing", "ref-errgroup", 0.15),
+		timeAim("Task", "fib/by=join", "workstealing", "ref-errgroup", 0.15),
+		timeAim("Task", "tree/by=join", "workstealing", "ref-errgroup", 0.15),
 		timeAim("Task", "spawnawait", "workstealing", "ref-errgroup", 0.5),
 		timeAim("Task", "shared", "workstealing", "ref-goroutines", 1),
 	}
 	for _, w := range []string{"fib", "tree", "spawnawait"} {
 		all = append(all, aim("Task", w, "workstealing", "allocs/task", "/allocations", "allocations per future, with the workers' own", 1.01))
+	}
+	for _, w := range []string{"fib/by=join", "tree/by=join"} {
+		all = append(all, aim("Task", w, "workstealing", "allocs/task", "/allocations", "allocations per call, with those that other workers take", 0.01))
 	}
 	return all
 }
