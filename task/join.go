@@ -52,7 +52,8 @@ type Joiner interface {
 	Executor
 
 	// Offer has the executor run part with [Handle.Run], as Start does, unless it is
-	// withdrawn. It is a task, and Pending, when it has begun, and not before.
+	// withdrawn. From when it begins it is a task; until then the executor may count it
+	// as Pending, or not.
 	Offer(part, from *Handle)
 
 	// Withdraw takes back what was offered last of all that was not withdrawn, and

@@ -132,6 +132,10 @@
 // that waits for another one costs its goroutine: in a chain of 100,000 tasks 4.1 KB
 // of stack and 1.3 KB of everything else for each.
 //
+// A part of task.Join waits in the line as a task does. If it is still there when the first
+// part is over, its task takes it out and calls it: then two calls have locked the mutex twice,
+// and no goroutine has waited.
+//
 // What blocks a task in any other way Go does not report. While a task needs a
 // slot a timer looks every millisecond whether any has changed hands; if not, there
 // are as many slots more, until no task needs one. So the tasks behind some that

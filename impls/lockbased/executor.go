@@ -55,6 +55,8 @@ const (
 // a few that are blocked cost the others nothing.
 func NewExecutor() *Executor { return newExecutor(4 * runtime.GOMAXPROCS(0)) }
 
+var _ task.Joiner = (*Executor)(nil)
+
 func newExecutor(slots int) *Executor { return &Executor{slots: slots} }
 
 // Start implements [task.Executor].
@@ -64,20 +66,49 @@ func (x *Executor) Start(h, _ *task.Handle) error {
 		x.mu.Unlock()
 		return task.ErrClosed
 	}
+	slot := x.accept(h)
+	x.mu.Unlock()
+	if slot {
+		go x.work(h)
+	}
+	return nil
+}
+
+// accept counts h, and reports whether it has got a slot. Else it is in the line. mu is held.
+func (x *Executor) accept(h *task.Handle) (slot bool) {
 	x.pending++
-	if x.taken >= x.slots {
+	if slot = x.taken < x.slots; slot {
+		x.taken++
+		h.Room().ID = working
+	} else {
 		x.fresh.Push(h)
 		x.watch()
-		x.check()
-		x.mu.Unlock()
-		return nil
 	}
-	x.taken++
-	h.Room().ID = working
 	x.check()
+	return slot
+}
+
+// Offer implements [task.Joiner]. A part is a task like any other, until it is taken back.
+func (x *Executor) Offer(part, _ *task.Handle) {
+	x.mu.Lock()
+	slot := x.accept(part)
 	x.mu.Unlock()
-	go x.work(h)
-	return nil
+	if slot {
+		go x.work(part)
+	}
+}
+
+// Withdraw implements [task.Joiner]: it takes a part that has no slot out of the line.
+func (x *Executor) Withdraw(part, _ *task.Handle) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if part.Room().ID != queued {
+		return false
+	}
+	x.fresh.Remove(part)
+	x.pending--
+	x.check()
+	return true
 }
 
 // work runs h and then every task that the slot is given to.
