@@ -34,6 +34,7 @@ func TestShutdown(t *testing.T) {
 			other := h.spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
 			must(t, r.Tell(1))
 			must(t, r.Tell(2))
+			synctest.Wait() // it hangs by then, if it runs by itself
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			begin := time.Now()

@@ -298,7 +298,7 @@ func TestEachStepOfTheDispatcher(t *testing.T) {
 	inTurn := schedule(func(d *Dispatcher) actor.Worker { return &worker{d: d} })
 	inTurnOfGuest := schedule(func(d *Dispatcher) actor.Worker { return &d.NewGuest(nil).(*guest).worker })
 	take := func(d *Dispatcher) { d.mu.Lock(); d.take(&worker{d: d, wake: make(chan struct{}, 1)}) }
-	help := func(d *Dispatcher) { d.mu.Lock(); d.help(); d.mu.Unlock() }
+	help := func(d *Dispatcher) { d.mu.Lock(); d.help(); d.mu.Unlock(); synctest.Wait() } // a new worker goes to sleep
 	for _, c := range []struct {
 		name   string
 		before state
@@ -318,8 +318,8 @@ func TestEachStepOfTheDispatcher(t *testing.T) {
 		}, state{ready: 1, idle: 1, workers: 2}},
 
 		{"help: one is to be able to run for each processor", state{workers: 2}, help, state{workers: 2}},
-		{"help: for one that waits", state{workers: 2, blocked: 1}, help, state{workers: 3, blocked: 1}},
-		{"help: for one that is stuck", state{workers: 2, stuck: 1}, help, state{workers: 3, stuck: 1}},
+		{"help: for one that waits", state{workers: 2, blocked: 1}, help, state{idle: 1, workers: 3, blocked: 1, parks: 1}},
+		{"help: for one that is stuck", state{workers: 2, stuck: 1}, help, state{idle: 1, workers: 3, parks: 1}},
 		{"help: at most three", state{workers: 3, blocked: 2, stuck: 1}, help, state{workers: 3, blocked: 2, stuck: 1}},
 
 		{"take the only one", state{ready: 1, idle: 1, workers: 2}, take, state{idle: 1, workers: 2, taken: 1}},
@@ -364,8 +364,8 @@ func TestEachStepOfTheDispatcher(t *testing.T) {
 				t.Errorf("%s: %+v, want %+v", c.name, got, c.after)
 			}
 			d.mu.Lock()
-			woken := c.before.idle - c.after.idle + c.after.workers - c.before.workers
-			if c.after.parks == 0 && c.after.workers >= c.before.workers && d.wakes != uint64(woken) {
+			woken := c.before.idle - c.after.idle + int(c.after.parks) + c.after.workers - c.before.workers
+			if c.after.workers >= c.before.workers && d.wakes != uint64(woken) {
 				t.Errorf("%s: %d wakes are counted, want %d", c.name, d.wakes, woken)
 			}
 			for d.ready.Len() > 0 { // they have no actors to run

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
@@ -20,18 +21,14 @@ func needsWindows(t *testing.T) {
 	}
 }
 
-// workerless returns a pool that starts no workers. Its watchdog, which would look for ever
-// at work that is never done, ends with the test.
+// workerless returns a pool that starts no workers, and whose watchdog can be armed but never
+// looks: its time is the machine's.
 func workerless(t *testing.T) *Pool {
 	t.Helper()
 	p := newPool()
 	p.cfg.MaxWorkers = 0
-	t.Cleanup(func() {
-		p.closed.Store(true)
-		if p.timer != nil {
-			p.timer.Stop()
-		}
-	})
+	p.timer = time.AfterFunc(time.Hour, func() {})
+	t.Cleanup(func() { p.timer.Stop() })
 	return p
 }
 
