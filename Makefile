@@ -139,12 +139,13 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself, of workloads and of
 #	           what runs other programs among them
+#	again      a minute for each package, only to run again what has passed
 #	cover      compiles the core and all that stands on it once more
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
 #	mutants    start programs some ten thousand times
 .PHONY: nightly
-nightly: test night procs race-all cover browser boards arm soak storm mutants ## all there is, before a release (hours)
+nightly: test night procs race-all again cover browser boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -274,6 +275,14 @@ beside:
 race-all:
 	$(call say,all tests under -race in full)
 	$(if $(RACE),$(NIGHT_TEST) -race -p 1 -skip '$(PLANTED)' $$(comm -23 <(go list ./... | sort) <(go list $(SEQUENTIAL) | sort)))
+
+# For how many seconds the tests of each package are repeated.
+AGAIN ?= 60
+
+.PHONY: again
+again: ## the short tests of concurrent packages again and again, beside one another, for AGAIN=60 seconds each
+	$(call say,short tests of concurrent packages for $(AGAIN) s each)
+	.ci/again $(AGAIN) $(PROCS) ./impls/serial ./actor/... ./conformance/... ./internal/queue ./internal/idle ./internal/child ./internal/runner ./internal/session
 
 .PHONY: examples
 examples:
