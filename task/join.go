@@ -10,6 +10,14 @@ import (
 // Both belong to the one that calls Join: ctx, [Current] and [Canceled] are that
 // one's in both, and a panic or runtime.Goexit of either is one of Join.
 //
+//	func sum(ctx context.Context, s []int) (int, error) {
+//		if len(s) < 1000 {
+//			return add(s), nil
+//		}
+//		a, b, err := task.Join(ctx, sum, s[:len(s)/2], s[len(s)/2:])
+//		return a + b, err
+//	}
+//
 // While the first call runs another worker may take the second one, so the two may
 // run at once. If none has, it follows on the calling goroutine, and both have cost
 // little more than calls. A call may call Join in turn.
@@ -17,12 +25,12 @@ import (
 // Both are called, also if the first returns an error or the task was canceled. The
 // error is the first one's, or else the second one's; with an error the values are
 // zero. If the first one panics or calls Goexit the second may not be called at all.
-// Whatever happens, nothing of the second is in progress when Join is over.
+// Nothing of the second is in progress when Join is over, but for one case: an
+// executor that runs one task at a time returns a [*CycleError] or [ErrDeadlock]
+// where the second call can never end, such as one that waits for the task.
 //
 // ctx is the task's or made of it. With any other Join calls nothing, and the error
-// is [ErrOutside]. An executor that was closed goes on with what its tasks divide. In
-// one that runs one task at a time the error may be a [*CycleError], if the second
-// call waits for the task: that never ends.
+// is [ErrOutside]. An executor that was closed goes on with what its tasks divide.
 func Join[A, T any](ctx context.Context, fn func(ctx context.Context, arg A) (T, error), a, b A) (x, y T, err error) {
 	if fn == nil {
 		panic("task: Join: nil function")
