@@ -134,7 +134,8 @@
 //
 // A part of task.Join waits in the line as a task does. If it is still there when the first
 // part is over, its task takes it out and calls it: then two calls have locked the mutex twice,
-// and no goroutine has waited.
+// and no goroutine has waited. Beside a task for each second part fib and tree took 0.15 and
+// 0.14 of the time (results/intel-xeon-2c-linux-amd64/20261128-005712-ab-ac223546-476c5981.bench).
 //
 // What blocks a task in any other way Go does not report. While a task needs a
 // slot a timer looks every millisecond whether any has changed hands; if not, there
