@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -59,7 +58,7 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-overlaps", Rule: "X7", Kind: Promised, Needs: dyno.Promises{Overlap: true, Eager: true},
+		Name: "task/join-overlaps", Rule: "X7", Kind: Promised, Needs: overlapEager,
 		Why: "another worker takes the second part while the first one goes on, or is blocked: else nothing is gained by it",
 		Check: tasks(func(r *runner) {
 			for range 8 {
@@ -75,7 +74,7 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-waits", Rule: "X1", Kind: Promised, Needs: dyno.Promises{Overlap: true, Eager: true},
+		Name: "task/join-waits", Rule: "X1", Kind: Promised, Needs: overlapEager,
 		Why: "Join returns when both parts are over, also if the task is canceled: what the second one uses is the task's, on whose stack it may be",
 		Check: tasks(func(r *runner) {
 			for _, cancel := range []bool{false, true} {
@@ -145,7 +144,7 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-panic-waits", Rule: "X4", Kind: Promised, Needs: dyno.Promises{Overlap: true, Eager: true},
+		Name: "task/join-panic-waits", Rule: "X4", Kind: Promised, Needs: overlapEager,
 		Why: "a panic of the first part waits for the second one, if that is in progress: nothing of it goes on behind the back of who recovers",
 		Check: tasks(func(r *runner) {
 			hold := r.e.gate()
@@ -207,17 +206,15 @@ var joinClauses = []Clause{
 							r.e.require((ctx.Value(valueOfJoin{}) != nil) == made, "the context of a part has not the values of Join's")
 							r.e.require(task.Current(task.Detached(ctx)) == nil, "a part's context is the task's though it was detached")
 						}
+						sees := func(ctx context.Context) (int, error) { look(ctx, false); return 1, nil }
 						part := func(ctx context.Context) (int, error) {
-							_, _, err := parts(ctx, taken,
-								func(ctx context.Context) (int, error) { look(ctx, false); return 1, nil },
-								func(ctx context.Context) (int, error) { look(ctx, false); return 1, nil })
+							_, _, err := parts(ctx, taken, sees, sees)
 							return 1, err
 						}
 						if _, _, err := parts(ctx, taken, part, part); err != nil {
 							return 0, err
 						}
-						_, _, err := parts(ctx, taken,
-							func(ctx context.Context) (int, error) { look(ctx, false); return 1, nil },
+						_, _, err := parts(ctx, taken, sees,
 							func(ctx context.Context) (int, error) { task.Current(ctx).Cancel(); look(ctx, true); return 1, nil })
 						look(ctx, true)
 						return 1, err
@@ -229,7 +226,7 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-cancel-releases", Rule: "X2", Kind: Promised, Needs: dyno.Promises{Overlap: true, Eager: true},
+		Name: "task/join-cancel-releases", Rule: "X2", Kind: Promised, Needs: overlapEager,
 		Why: "a part that waits for a task with its context is released when the one that it belongs to is canceled",
 		Check: tasks(func(r *runner) {
 			g, never := r.held(returns(1))

@@ -30,14 +30,13 @@
 // The context that a task gets knows the task. With it the task starts others
 // ([Fork], [ForkCall], [Handle.Wait]): the executor then knows which of its
 // workers it is on, and what a task waits for. [Join] divides work in two, for less
-// than a task costs. [Yield] lets others run, and
-// [Canceled] tells whether the task should go on. Outside a task they return
-// [ErrOutside]. A context that was made of a task's, say with a deadline, does
-// as well.
+// than a task costs. [Yield] lets others run, and [Canceled] tells whether the task
+// should go on. Outside a task they return [ErrOutside]. A context that was made of a
+// task's, say with a deadline, does as well.
 //
-// All of these are for the task's own goroutine, or that of a part of Join: what waits with a task's context
-// is taken for the task. A goroutine that a task starts itself uses a [Detached]
-// one.
+// All of these are for the task's own goroutine, or that of a part of Join: what
+// waits with a task's context is taken for the task. A goroutine that a task starts
+// itself uses a [Detached] one.
 //
 // The task's context ends when the task is canceled and when it is over. It has
 // no deadline and no values but what it needs itself.
