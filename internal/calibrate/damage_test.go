@@ -147,12 +147,8 @@ func TestDamagedFiles(t *testing.T) {
 			switch what := r.IntN(6); {
 			case len(line) == 0:
 				continue
-			case what == 0: // a flipped bit; of a newline, it joins two lines
-				at := r.IntN(len(line))
-				line[at] ^= 1 << r.IntN(8)
-				if at == len(line)-1 && i+1 < len(intact) {
-					intact[i+1] = false
-				}
+			case what == 0: // a flipped bit; of a newline, it joins the line to what follows
+				line[r.IntN(len(line))] ^= 1 << r.IntN(8)
 			case what == 1:
 				clear(line[:len(line)-1]) // as a file system may leave it
 			case what == 2:
@@ -170,10 +166,13 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			intact[i] = false
 		}
-		least := 0
-		for i, line := range whole {
-			if intact[i] && isResult(line) {
+		least, begins := 0, true
+		for i, line := range lines {
+			if intact[i] && begins && isResult(line) {
 				least++
+			}
+			if len(line) > 0 {
+				begins = line[len(line)-1] == '\n'
 			}
 		}
 		damaged := bytes.Join(lines, nil)
