@@ -281,12 +281,12 @@ var joinClauses = []Clause{
 		Why: "a part that waits for the task it belongs to closes a circle, which is an error as any circle is, and not a hang",
 		Check: tasks(func(r *runner) {
 			var f *task.Future[int]
-			over := false
+			var over atomic.Bool
 			f = r.spawn(func(ctx context.Context) (int, error) {
 				_, _, err := parts(ctx, false,
 					func(ctx context.Context) (int, error) { return 1, task.Yield(ctx) }, // the second part begins, as a rule
 					func(ctx context.Context) (int, error) {
-						defer func() { over = true }()
+						defer over.Store(true)
 						return f.Value(ctx)
 					})
 				var ce *task.CycleError
@@ -295,7 +295,7 @@ var joinClauses = []Clause{
 			})
 			r.gives(f, 7)
 			r.drive()
-			r.until("the part to be over", func() bool { return over && r.x.Pending() == 0 })
+			r.until("the part to be over", func() bool { return over.Load() && r.x.Pending() == 0 })
 		}),
 	},
 	{
