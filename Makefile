@@ -280,9 +280,9 @@ race-all:
 AGAIN ?= 60
 
 .PHONY: again
-again: ## the short tests of concurrent packages again and again, beside one another, for AGAIN=60 seconds each
-	$(call say,short tests of concurrent packages for $(AGAIN) s each)
-	.ci/again $(AGAIN) $(PROCS) ./impls/serial ./actor/... ./conformance/... ./internal/queue ./internal/idle ./internal/child ./internal/runner ./internal/session
+again: ## the short tests of all packages again and again, beside one another, for AGAIN=60 seconds each
+	$(call say,short tests of all packages for $(AGAIN) s each)
+	.ci/again $(AGAIN) ./...
 
 .PHONY: examples
 examples:
