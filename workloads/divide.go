@@ -20,7 +20,9 @@ type divisible[S any] interface {
 // for each fork.
 
 // The ways to do a share by hand. All do one of two parts in the same goroutine,
-// so that there are as many as tasks. They return how many tasks' work they did.
+// so that there are as many as tasks. They return how many tasks' work they did. (The references
+// of fib and tree are written out: the closures of a generic function hold a dictionary
+// besides, which tasks that do nothing else would show.)
 
 func divideOnErrgroup[S divisible[S]](s S) (int, error) {
 	a, b, ok := s.divide()
@@ -74,16 +76,13 @@ func divideOnChannels[S divisible[S]](s S) int {
 	return divideOnChannels(a) + <-count
 }
 
-// divideRefs are the references of a workload whose jobs newJob makes: work does
-// a share and returns of how many tasks that was. floor does it without dividing.
-func divideRefs[S divisible[S]](newJob func(work func(s S) (int, error)) taskJob, floorDoc string, floor func(s S) (int, error)) []Ref {
-	ref := func(name, doc string, work func(s S) (int, error)) Ref {
-		return taskRef(name, doc, func() taskJob { return newJob(work) })
-	}
+// divideRefs are the references of a workload whose jobs newJob makes: these ask for a share, and want
+// to know of how many tasks the work was. floor does a share without dividing it.
+func divideRefs[S divisible[S]](newJob func(ask asking[S, int]) taskJob, floorDoc string, floor func(s S) int) []Ref {
 	return []Ref{
-		ref(refErrgroup, "an errgroup for every division", divideOnErrgroup[S]),
-		ref(refGoroutines, "a goroutine and a WaitGroup for every division", func(s S) (int, error) { return divideOnGoroutines(s), nil }),
-		ref(refBuffered, "a goroutine and a channel for its one value for every division", func(s S) (int, error) { return divideOnChannels(s), nil }),
-		ref(refFloor, floorDoc, floor),
+		valueRef(refErrgroup, "an errgroup for every division", newJob, divideOnErrgroup[S]),
+		valueRef(refGoroutines, "a goroutine and a WaitGroup for every division", newJob, sure(divideOnGoroutines[S])),
+		valueRef(refBuffered, "a goroutine and a channel for its one value for every division", newJob, sure(divideOnChannels[S])),
+		valueRef(refFloor, floorDoc, newJob, sure(floor)),
 	}
 }

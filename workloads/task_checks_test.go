@@ -26,40 +26,40 @@ func TestJobsCheck(t *testing.T) {
 		{"tree, a node less", treeJob(by(sure(func(n *treeNode) uint32 { return treeOnFloor(n) - n.left.right.weight }))), "instead of"},
 		{"pipeline", pipelineJob(by(sure(pipelineOnChannels(1)))), ""},
 		{"pipeline, a step less", pipelineJob(by(sure(func(k int) uint32 { return pipelineOnChannels(1)(k - 1) }))), "instead of"},
-		{"quicksort", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s), nil }), ""},
-		{"quicksort, a task less", quicksortJob(func(s quicksortShare) (int, error) { return divideOnGoroutines(s) - 1, nil }), "instead of"},
-		{"quicksort, not at all", quicksortJob(func(s quicksortShare) (int, error) { return s.tasks, nil }), "not sorted"},
+		{"quicksort", quicksortJob(by(sure(divideOnGoroutines[quicksortShare]))), ""},
+		{"quicksort, a task less", quicksortJob(by(sure(func(s quicksortShare) int { return divideOnGoroutines(s) - 1 }))), "instead of"},
+		{"quicksort, not at all", quicksortJob(by(sure(func(s quicksortShare) int { return s.tasks }))), "not sorted"},
 		{
 			"quicksort, two in the wrong order",
-			quicksortJob(func(s quicksortShare) (int, error) {
+			quicksortJob(by(sure(func(s quicksortShare) int {
 				slices.Sort(s.data)
 				s.data[700], s.data[701] = s.data[701], s.data[700]
-				return s.tasks, nil
-			}), "not sorted",
+				return s.tasks
+			}))), "not sorted",
 		},
 		{
 			"quicksort, a number twice",
-			quicksortJob(func(s quicksortShare) (int, error) {
+			quicksortJob(by(sure(func(s quicksortShare) int {
 				slices.Sort(s.data)
 				s.data[700] = s.data[701]
-				return s.tasks, nil
-			}), "not sorted",
+				return s.tasks
+			}))), "not sorted",
 		},
-		{"matmul", matmulJob(func(s matmulShare) (int, error) { return divideOnGoroutines(s), nil }), ""},
-		{"matmul, not at all", matmulJob(func(s matmulShare) (int, error) { return s.to, nil }), "block 0"},
+		{"matmul", matmulJob(by(sure(divideOnGoroutines[matmulShare]))), ""},
+		{"matmul, not at all", matmulJob(by(sure(func(s matmulShare) int { return s.to }))), "block 0"},
 		{
 			"matmul, a block less",
-			matmulJob(func(s matmulShare) (int, error) {
-				return 1 + divideOnGoroutines(matmulShare{s.m, 0, s.to - 1}), nil
-			}), "of the product is wrong",
+			matmulJob(by(sure(func(s matmulShare) int {
+				return 1 + divideOnGoroutines(matmulShare{s.m, 0, s.to - 1})
+			}))), "of the product is wrong",
 		},
 		{
 			"matmul, a wrong number",
-			matmulJob(func(s matmulShare) (int, error) {
+			matmulJob(by(sure(func(s matmulShare) int {
 				n := divideOnGoroutines(s)
 				s.m.c[matmulSize+3]++
-				return n, nil
-			}), "block 0",
+				return n
+			}))), "block 0",
 		},
 	} {
 		most := 3 * 4096

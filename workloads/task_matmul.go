@@ -26,16 +26,12 @@ func taskMatmul() []Workload {
 		Doc:     "the product of two matrices in 64 tasks, a block each: even work over memory that all read",
 		Checked: "how many tasks; every number of the product",
 		Slicing: Slicing{Unit: matmulTasks},
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return matmulJob(func(s matmulShare) (int, error) {
-				return task.Call(ex, matmulTask, s).Value(context.Background())
-			})
-		}),
-		Refs: divideRefs(matmulJob, "a loop over the blocks, on one goroutine", func(s matmulShare) (int, error) {
+		Prepare: onTask(matmulJob, matmulTask),
+		Refs: divideRefs(matmulJob, "a loop over the blocks, on one goroutine", func(s matmulShare) int {
 			for i := s.from; i < s.to; i++ {
 				matmulShare{s.m, i, i + 1}.do()
 			}
-			return s.to - s.from, nil
+			return s.to - s.from
 		}),
 	}}
 }
@@ -75,12 +71,11 @@ type matmulShare struct {
 }
 
 // matmulJob computes the first k blocks of the product.
-func matmulJob(work func(s matmulShare) (int, error)) taskJob {
+func matmulJob(ask asking[matmulShare, int]) taskJob {
 	m := &matrices{factors: matmulFactors()}
 	return atMost(matmulTasks, func(k int) error {
 		clear(m.c[:])
-		got, err := work(matmulShare{m, 0, k})
-		if err := checkResult(got, k, err); err != nil {
+		if err := ask(matmulShare{m, 0, k}, k); err != nil {
 			return err
 		}
 		for i := range matmulTasks {

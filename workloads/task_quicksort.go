@@ -24,14 +24,10 @@ func taskQuicksort() []Workload {
 		Doc:     "131,072 numbers are sorted by 256 tasks, which divide them among each other: uneven work that appears as it is done",
 		Checked: "how many tasks; that the numbers are in order, and the ones that there were",
 		Slicing: Slicing{Unit: quicksortTasks},
-		Prepare: onExecutor(func(ex task.Executor) taskJob {
-			return quicksortJob(func(s quicksortShare) (int, error) {
-				return task.Call(ex, quicksortTask, s).Value(context.Background())
-			})
-		}),
-		Refs: divideRefs(quicksortJob, "package slices, on one goroutine", func(s quicksortShare) (int, error) {
+		Prepare: onTask(quicksortJob, quicksortTask),
+		Refs: divideRefs(quicksortJob, "package slices, on one goroutine", func(s quicksortShare) int {
 			slices.Sort(s.data)
-			return s.tasks, nil
+			return s.tasks
 		}),
 	}}
 }
@@ -43,14 +39,13 @@ type quicksortShare struct {
 }
 
 // quicksortJob sorts the first 512·k numbers of a large array, with k tasks.
-func quicksortJob(work func(s quicksortShare) (int, error)) taskJob {
+func quicksortJob(ask asking[quicksortShare, int]) taskJob {
 	n := quicksortNumbers()
 	data := make([]uint32, len(n.from))
 	return atMost(quicksortTasks, func(k int) error {
 		part := data[:k*quicksortGrain]
 		copy(part, n.from[:])
-		got, err := work(quicksortShare{part, k})
-		if err := checkResult(got, k, err); err != nil {
+		if err := ask(quicksortShare{part, k}, k); err != nil {
 			return err
 		}
 		if !sorted(part, n.upTo[k]) {
