@@ -521,10 +521,7 @@ func (p *Pool) hire() *worker {
 func (p *Pool) park(w *worker) {
 	w.count(parks)
 	w.forget()
-	var now time.Time
-	if w.tally != nil || p.cfg.KeepAlive > 0 {
-		now = time.Now() // else nobody asks
-	}
+	now := w.now()
 	p.mu.Lock()
 	w.answer(now) // with mu held: the watchdog must not mark it afterwards
 	w.busy = false

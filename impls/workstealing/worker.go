@@ -249,7 +249,7 @@ func (w *worker) other() job {
 // take takes a job from what the worker has itself, or none.
 func (w *worker) take() job {
 	if w.asked.Load() {
-		w.answer(time.Now())
+		w.answer(w.now())
 	}
 	if w.jobs++; w.jobs == poll {
 		w.jobs = 0
@@ -324,6 +324,15 @@ func (w *worker) poll() job {
 	return j
 }
 
+// now returns the time if anything is going to depend on it: what turns take, or for how long the
+// worker is parked.
+func (w *worker) now() (t time.Time) {
+	if w.tally != nil || w.pool.cfg.KeepAlive > 0 {
+		t = time.Now()
+	}
+	return t
+}
+
 // answer tells the watchdog that the worker is not stuck, and writes down what its
 // turns take, if it has not parked since the last answer.
 func (w *worker) answer(now time.Time) {
@@ -379,7 +388,7 @@ func (w *worker) unblock() {
 		return
 	}
 	w.pool.waiting.Add(-1)
-	w.answer(time.Now())
+	w.answer(w.now())
 }
 
 // stock reports whether a job waits for this worker. Any goroutine may call it.
