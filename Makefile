@@ -282,7 +282,7 @@ AGAIN ?= 60
 .PHONY: again
 again: ## the short tests of all packages again and again, beside one another, for AGAIN=60 seconds each
 	$(call say,short tests of all packages for $(AGAIN) s each)
-	.ci/again $(AGAIN) ./...
+	$(call each,$(CODE_MODULES),$(CURDIR)/.ci/again $(AGAIN) ./...)
 
 .PHONY: examples
 examples:
