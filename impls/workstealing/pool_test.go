@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -285,6 +286,55 @@ func TestClosedPoolEnds(t *testing.T) {
 	p.exit()
 	if p.arm(); ends != 1 || p.reaper != nil || p.timer != nil || p.armed.Load() {
 		t.Errorf("the pool has ended %d times; timers: %v, %v", ends, p.reaper, p.timer)
+	}
+}
+
+// The last goroutine may end while close looks for one: then both find that the pool is over.
+func TestPoolEndsOnce(t *testing.T) {
+	for range 200 {
+		p := newPool()
+		var ends atomic.Int32
+		p.done = func() { ends.Add(1) }
+		var both sync.WaitGroup
+		both.Go(p.end)
+		both.Go(p.end)
+		both.Wait()
+		if n := ends.Load(); n != 1 {
+			t.Fatalf("the pool has ended %d times", n)
+		}
+	}
+}
+
+// Whoever comes last when workers are marked as stuck and answer that they are not, the pool
+// counts those that are marked.
+func TestStuckWorkersAreCounted(t *testing.T) {
+	const times = 20_000
+	p := newPool()
+	w, other := p.unpark(), p.unpark()
+	for name, two := range map[string][2]func(){
+		"one is marked while it answers": {w.mark, func() { w.answer(time.Time{}) }},
+		"two are marked, and answer": {
+			func() { w.mark(); w.answer(time.Time{}) },
+			func() { other.mark(); other.answer(time.Time{}) },
+		},
+	} {
+		var ready atomic.Int32
+		var both sync.WaitGroup
+		for _, do := range two {
+			both.Go(func() {
+				for ready.Add(1); ready.Load() < 2; { // where there are two processors they run at once
+					runtime.Gosched()
+				}
+				for range times {
+					do()
+				}
+			})
+		}
+		both.Wait()
+		w.answer(time.Time{})
+		if n := p.stuck.Load(); n != 0 {
+			t.Errorf("%s: %d workers are stuck, and none is marked", name, n)
+		}
 	}
 }
 
