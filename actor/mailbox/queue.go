@@ -23,24 +23,19 @@
 //	}
 //
 //	func (p *port) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-//		prio := p.queue.Priority(msg)
+//		prio, ended := p.queue.Priority(msg), ctx.Err() // before the lock: they are the user's code
 //		p.mu.Lock()
-//		// Push once more: Closed is ErrStopped, and after Sent schedule the actor.
-//		ready := make(chan struct{})
-//		s := p.queue.Wait(msg, prio, ready)
+//		s, err := p.queue.PushOrWait(msg, prio, ended)
 //		p.mu.Unlock()
-//		select {
-//		case <-ready:
-//			return s.Err()
-//		case <-ctx.Done():
+//		if s == nil {
+//			// It was refused, with err, or queued: then wake the actor, as Send does.
+//			return err
 //		}
-//		p.mu.Lock()
-//		waited := p.queue.Leave(s)
-//		p.mu.Unlock()
-//		if waited {
-//			return ctx.Err()
-//		}
-//		return s.Err() // it was answered first
+//		return s.Await(ctx, func() bool {
+//			p.mu.Lock()
+//			defer p.mu.Unlock()
+//			return p.queue.Leave(s)
+//		})
 //	}
 //
 // # Memory
@@ -55,6 +50,7 @@
 package mailbox
 
 import (
+	"context"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
@@ -252,6 +248,36 @@ func (q *Queue) Wait(msg any, prio int, ready chan struct{}) *Sender {
 	s.node.Value = s
 	q.limit.senders.Push(&s.node)
 	return s
+}
+
+// PushOrWait is how Port.SendWait begins: msg is queued, and both results are nil; or it is
+// refused, with ErrStopped or, where it would have to wait, with ended, the error of the
+// caller's context; or the sender waits, and is to call Await without any lock.
+func (q *Queue) PushOrWait(msg any, prio int, ended error) (*Sender, error) {
+	switch res, _, _ := q.Push(msg, prio); {
+	case res == actor.Sent:
+		return nil, nil
+	case res == actor.Closed:
+		return nil, actor.ErrStopped
+	case ended != nil:
+		return nil, ended
+	}
+	return q.Wait(msg, prio, make(chan struct{})), nil
+}
+
+// Await is how Port.SendWait goes on for a sender that waits, with a channel. It returns when that is
+// answered, as Err does, or gives up when ctx ends, with its error. leave calls Leave, under the
+// implementation's synchronisation.
+func (s *Sender) Await(ctx context.Context, leave func() bool) error {
+	select {
+	case <-s.ready: // hands over the place in the queue, or the refusal
+		return s.err
+	case <-ctx.Done():
+	}
+	if leave() {
+		return ctx.Err()
+	}
+	return s.err // it was answered first
 }
 
 // Leave ends the wait of a sender that gives up, and reports whether it had not

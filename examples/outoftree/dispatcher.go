@@ -101,7 +101,10 @@ func (b *box) Len() int {
 func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	prio := b.queue.Priority(msg) // before the mutex is taken: it is the user's code
 	b.d.mu.Lock()
-	res, dropped, drop := b.push(msg, prio)
+	res, dropped, drop := b.queue.Push(msg, prio)
+	if res == actor.Sent {
+		b.wake(idle)
+	}
 	b.d.mu.Unlock()
 	if drop {
 		b.cell.Undelivered(dropped, actor.ErrDropped)
@@ -109,52 +112,37 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	return res
 }
 
-// push queues a message, if it may, and schedules the actor if it is idle. mu is
-// held, as in all that follow but for what the core calls.
-func (b *box) push(msg any, prio int) (res actor.SendResult, dropped any, drop bool) {
-	res, dropped, drop = b.queue.Push(msg, prio)
-	if res == actor.Sent && b.phase == idle {
-		b.schedule()
-	}
-	return res, dropped, drop
-}
-
 // SendWait implements [actor.Port].
 func (b *box) SendWait(ctx context.Context, msg any, _ actor.Worker) error {
-	prio := b.queue.Priority(msg)
+	prio, ended := b.queue.Priority(msg), ctx.Err()
 	b.d.mu.Lock()
-	switch res, _, _ := b.push(msg, prio); {
-	case res == actor.Sent:
-		b.d.mu.Unlock()
-		return nil
-	case res == actor.Closed:
-		b.d.mu.Unlock()
-		return actor.ErrStopped
-	case ctx.Err() != nil:
-		b.d.mu.Unlock()
-		return ctx.Err()
+	s, err := b.queue.PushOrWait(msg, prio, ended)
+	if s == nil && err == nil {
+		b.wake(idle)
 	}
-	ready := make(chan struct{})
-	s := b.queue.Wait(msg, prio, ready)
 	b.d.mu.Unlock()
-	select {
-	case <-ready:
-		return s.Err()
-	case <-ctx.Done():
+	if s == nil {
+		return err
 	}
-	b.d.mu.Lock()
-	defer b.d.mu.Unlock()
-	if b.queue.Leave(s) {
-		return ctx.Err()
-	}
-	return s.Err() // it was answered first
+	return s.Await(ctx, func() bool {
+		b.d.mu.Lock()
+		defer b.d.mu.Unlock()
+		return b.queue.Leave(s)
+	})
 }
 
 // Wake implements [actor.Port].
 func (b *box) Wake(actor.Worker) {
 	b.d.mu.Lock()
 	defer b.d.mu.Unlock()
-	if b.phase == idle || b.phase == suspended {
+	b.wake(idle)
+	b.wake(suspended)
+}
+
+// wake schedules the actor if its phase is from. mu is held, as in all that follow but for
+// what the core calls.
+func (b *box) wake(from phase) {
+	if b.phase == from {
 		b.schedule()
 	}
 }

@@ -67,34 +67,18 @@ func (b *box) sendOrdered(msg any) actor.SendResult {
 func (b *box) waitOrdered(ctx context.Context, msg any) error {
 	o := b.ordered
 	prio, ended := o.queue.Priority(msg), ctx.Err() // first: they are the user's
-	var s *mailbox.Sender
-	var ready chan struct{}
 	q := <-o.turn
-	res, _, _ := q.Push(msg, prio)
-	if res == actor.MustWait && ended == nil {
-		ready = make(chan struct{})
-		s = q.Wait(msg, prio, ready)
-	}
+	s, err := q.PushOrWait(msg, prio, ended)
 	o.turn <- q
-	switch {
-	case res == actor.Sent:
-		b.ring()
-		return nil
-	case res == actor.Closed:
-		return actor.ErrStopped
-	case ended != nil:
-		return ended
+	if s == nil {
+		if err == nil {
+			b.ring()
+		}
+		return err
 	}
-	select {
-	case <-ready:
-		return s.Err()
-	case <-ctx.Done():
-	}
-	q = <-o.turn
-	waited := q.Leave(s)
-	o.turn <- q
-	if waited {
-		return ctx.Err()
-	}
-	return s.Err() // it was answered first
+	return s.Await(ctx, func() bool {
+		q := <-o.turn
+		defer func() { o.turn <- q }()
+		return q.Leave(s)
+	})
 }

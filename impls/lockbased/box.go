@@ -108,39 +108,27 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 }
 
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	prio := b.bound.Priority(msg)
+	prio, ended := b.bound.Priority(msg), ctx.Err()
 	b.mu.Lock()
-	switch res, _, _ := b.bound.Push(msg, prio); res {
-	case actor.Sent:
-		b.scheduleUnlock(false, from)
-		return nil
-	case actor.Closed:
-		b.mu.Unlock()
-		return actor.ErrStopped
-	}
-	if err := ctx.Err(); err != nil {
+	s, err := b.bound.PushOrWait(msg, prio, ended)
+	switch {
+	case err != nil:
 		b.mu.Unlock()
 		return err
+	case s == nil:
+		b.scheduleUnlock(false, from)
+		return nil
 	}
-	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
-	s := b.bound.Wait(msg, prio, ready)
 	b.mu.Unlock()
 	if w, ok := from.(*worker); ok {
 		w.pause()
 		defer w.resume()
 	}
-	select {
-	case <-ready:
-		return s.Err()
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	waited := b.bound.Leave(s)
-	b.mu.Unlock()
-	if waited {
-		return ctx.Err()
-	}
-	return s.Err() // it was answered first
+	return s.Await(ctx, func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.bound.Leave(s)
+	})
 }
 
 func (b *box) Wake(from actor.Worker) {

@@ -63,38 +63,23 @@ func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
 
 func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	q := b.bounded
-	prio := q.queue.Priority(msg)
+	prio, ended := q.queue.Priority(msg), ctx.Err() // before the lock, as above
 	q.mu.Lock()
-	switch res, _, _ := q.queue.Push(msg, prio); res {
-	case actor.Sent:
-		q.mu.Unlock()
-		b.Wake(from)
-		return nil
-	case actor.Closed:
-		q.mu.Unlock()
-		return actor.ErrStopped
-	}
-	if err := ctx.Err(); err != nil {
-		q.mu.Unlock()
+	s, err := q.queue.PushOrWait(msg, prio, ended)
+	q.mu.Unlock()
+	if s == nil {
+		if err == nil {
+			b.Wake(from)
+		}
 		return err
 	}
-	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
-	s := q.queue.Wait(msg, prio, ready)
-	q.mu.Unlock()
 	if w, ok := from.(*worker); ok {
 		w.block()
 		defer w.unblock()
 	}
-	select {
-	case <-ready:
-		return s.Err()
-	case <-ctx.Done():
-	}
-	q.mu.Lock()
-	waited := q.queue.Leave(s)
-	q.mu.Unlock()
-	if waited {
-		return ctx.Err()
-	}
-	return s.Err() // it was answered first
+	return s.Await(ctx, func() bool {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.queue.Leave(s)
+	})
 }
