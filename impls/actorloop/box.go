@@ -1,47 +1,54 @@
 package actorloop
 
 import (
-	"context"
-	"sync"
+	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/mailbox"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
-// phase is where an actor is in the schedule.
-type phase uint8
-
-const (
-	asleep    phase = iota // who sends it something tells the scheduler
-	scheduled              // the scheduler, or a worker, has it, or it has stopped for good
-	suspended              // it handles system messages only
-)
-
 // box is an actor with its mailbox: its [actor.Port].
+//
+// A plain mailbox is an inbox, as the scheduler's is: the actor is the receiver, and what
+// says whether it looks also says whether the scheduler has to be told of a message.
 type box struct {
-	cell  actor.Cell
-	d     *Dispatcher
-	event node[event] // says that the actor is ready; sent by who sets phase to scheduled
+	cell actor.Cell // ends with what the turn writes
 
-	bound *mailbox.Queue // nil if the mailbox is a plain one; the pointer never changes
+	// The turn's.
+	out  *node[letter] // what it has taken, the oldest first
+	left int32         // messages in it
+	held atomic.Int32  // left, as of the end of the last turn that left any: for Len
 
-	mu    sync.Mutex // guards what follows, down to held, and *bound
-	phase phase
-	shut  bool
-	in    []any // arrived, if the mailbox is a plain one
-	held  int   // messages in out, as last counted
+	_ [32]byte // what senders touch, for every message as well, begins a cache line: 192
 
-	out []any // what a turn has taken; the turn's
-	pos int   // of the next message in out
+	d       *Dispatcher
+	bounded *bounded // the messages of a mailbox that is not a plain one; else nil
+
+	// in is asleep while the actor has nothing to do: who wakes it, or sends it a message then,
+	// owns the actor and schedules it. Of a mailbox that is not a plain one it is that switch only.
+	in inbox[letter]
+
+	// waiting counts the messages in the inbox, for Len. It is too low while a sender has still to
+	// count its message, which the turn may have taken already.
+	waiting atomic.Int32
+
+	// suspended is set by the end of a turn, instead of having in sleep, and cleared by
+	// who wakes the actor for a system message, and then schedules it.
+	suspended atomic.Bool
+
+	event node[event] // says that the actor is ready; sent by who has woken it
 }
+
+// closed is what a plain mailbox has in place of messages when its actor has stopped.
+var closed node[letter]
 
 func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 	b := &box{d: d}
 	b.event.msg.box = b // its kind is ready, the zero one
+	b.in.init()
 	if !mailbox.Plain(cfg) {
-		q := mailbox.New(cfg)
-		b.bound = &q
+		b.bounded = &bounded{queue: mailbox.New(cfg)}
 	}
 	return b
 }
@@ -49,142 +56,76 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 func (b *box) Cell() *actor.Cell { return &b.cell }
 
 func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
-	if b.bound != nil {
+	if b.bounded != nil {
 		return b.sendBounded(msg, from)
 	}
-	b.mu.Lock()
-	if b.shut {
-		b.mu.Unlock()
+	if b.in.top.Load() == &closed {
 		return actor.Closed
 	}
-	b.in = mailbox.Append(b.in, msg)
-	b.scheduleUnlock(false, from)
-	return actor.Sent
-}
-
-// scheduleUnlock schedules the actor if it is asleep or, for system messages,
-// suspended, and unlocks mu.
-func (b *box) scheduleUnlock(system bool, from actor.Worker) {
-	if b.phase == asleep || system && b.phase == suspended {
-		b.phase = scheduled
-		b.mu.Unlock()
+	n := nodeFor(msg, from)
+	was := b.in.offer(n, &closed)
+	if was == gone { // since the look above
+		discard(n)
+		return actor.Closed
+	}
+	b.waiting.Add(1)
+	if was == resting {
 		b.d.schedule(b, from)
-		return
-	}
-	b.mu.Unlock()
-}
-
-// sendBounded is Send for a mailbox that is not a plain one.
-func (b *box) sendBounded(msg any, from actor.Worker) actor.SendResult {
-	prio := b.bound.Priority(msg) // before the lock is taken: it is the user's
-	b.mu.Lock()
-	res, dropped, drop := b.bound.Push(msg, prio)
-	if res != actor.Sent {
-		b.mu.Unlock()
-		return res
-	}
-	b.scheduleUnlock(false, from)
-	if drop {
-		b.cell.Undelivered(dropped, actor.ErrDropped)
 	}
 	return actor.Sent
 }
 
-func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
-	prio := b.bound.Priority(msg)
-	b.mu.Lock()
-	switch res, _, _ := b.bound.Push(msg, prio); res {
-	case actor.Sent:
-		b.scheduleUnlock(false, from)
-		return nil
-	case actor.Closed:
-		b.mu.Unlock()
-		return actor.ErrStopped
-	}
-	if err := ctx.Err(); err != nil {
-		b.mu.Unlock()
-		return err
-	}
-	ready := make(chan struct{}) // hands the place in the queue, or the refusal, to this goroutine
-	s := b.bound.Wait(msg, prio, ready)
-	b.mu.Unlock()
-	if w, ok := from.(*worker); ok {
-		w.pause()
-		defer w.resume()
-	}
-	select {
-	case <-ready:
-		return s.Err()
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	waited := b.bound.Leave(s)
-	b.mu.Unlock()
-	if waited {
-		return ctx.Err()
-	}
-	return s.Err() // it was answered first
-}
-
-// pause is called by a worker that is about to wait in a turn: it gives away
-// what it has kept, and another worker may take its place.
-func (w *worker) pause() {
-	if w.guest != nil {
-		w.guest.of.TurnWaits()
-		return
-	}
-	if b := w.next.Swap(nil); b != nil {
-		w.d.send(&b.event)
-	}
-	w.d.send(newEvent(event{kind: paused}))
-}
-
-func (w *worker) resume() {
-	if w.guest == nil {
-		w.d.send(newEvent(event{kind: resume}))
-	}
-}
-
+// Wake schedules the actor for a system message if it sleeps or is suspended.
 func (b *box) Wake(from actor.Worker) {
-	b.mu.Lock()
-	b.scheduleUnlock(true, from)
+	if b.in.wake() || b.resume() {
+		b.d.schedule(b, from)
+	}
 }
+
+// resume is in.wake for an actor that is suspended.
+func (b *box) resume() bool { return b.suspended.Load() && b.suspended.CompareAndSwap(true, false) }
 
 func (b *box) Close() {
-	b.mu.Lock()
-	b.shut = true
-	left := append(b.out[b.pos:], b.in...)
-	b.in, b.held = nil, 0
-	if b.bound != nil {
-		left = append(left, b.bound.Close()...)
-	}
-	b.mu.Unlock()
-	b.out, b.pos = nil, 0
-	for _, msg := range left {
-		b.cell.Undelivered(msg, actor.ErrStopped)
+	came, n := b.in.close(&closed)
+	b.waiting.Add(int32(-n))
+	left := b.out
+	b.out, b.left = nil, 0
+	b.held.Store(0)
+	b.refuse(left)
+	b.refuse(came)
+	if b.bounded != nil {
+		for _, msg := range b.bounded.close() {
+			b.cell.Undelivered(msg, actor.ErrStopped)
+		}
 	}
 }
 
-// Len implements [actor.Port]. What a turn has taken counts until the turn is
-// over.
-func (b *box) Len() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.held + len(b.in)
-	if b.bound != nil {
-		n += b.bound.Len()
+func (b *box) refuse(n *node[letter]) {
+	for n != nil {
+		next := n.next
+		b.cell.Undelivered(n.msg.msg, actor.ErrStopped)
+		discard(n)
+		n = next
 	}
-	return n
+}
+
+// Len implements [actor.Port]. What a turn has taken it counts as of the turn before.
+func (b *box) Len() int {
+	if b.bounded != nil {
+		return b.bounded.len()
+	}
+	return int(max(b.held.Load()+b.waiting.Load(), 0))
 }
 
 // turn runs a turn of the actor on w. It keeps the message that is being handled in
 // handled, for the deferred function that deals with a turn that does not return.
 func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	if b.cell.BeginTurn(w) {
-		for b.pos < len(b.out) || b.refill() {
-			msg := b.out[b.pos]
-			b.out[b.pos] = nil // or the slot would keep the message alive
-			b.pos++
+		for {
+			msg, ok := b.pop(w)
+			if !ok {
+				break
+			}
 			*handled = msg
 			if !b.cell.Invoke(msg) {
 				break
@@ -195,61 +136,52 @@ func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	return b.cell.EndTurn(&w.tally)
 }
 
-// refill gets messages into out, which is used up, and reports whether there
-// are any: all of a plain mailbox at once, and one at a time where order and
-// bound depend on what else has come.
-func (b *box) refill() bool {
-	b.mu.Lock()
-	b.held = max(len(b.in)-1, 0) // the first is about to be handled
-	if len(b.in) > 0 {
-		b.in, b.out, b.pos = b.out[:0], b.in, 0
-		b.mu.Unlock()
-		return true
+// pop takes the next message.
+func (b *box) pop(w *worker) (msg any, ok bool) {
+	if b.out == nil {
+		if b.bounded != nil {
+			return b.bounded.pop()
+		}
+		n := 0
+		if b.out, n = b.in.take(); n == 0 {
+			return nil, false
+		}
+		b.left = int32(n)
+		b.waiting.Add(int32(-n))
 	}
-	var msg any
-	found := false
-	if b.bound != nil {
-		msg, found = b.bound.Pop()
-	}
-	b.mu.Unlock()
-	if found {
-		b.out, b.pos = append(b.out[:0], msg), 0
-	}
-	return found
+	n := b.out
+	b.out, msg = n.next, n.msg.msg
+	b.left--
+	w.nodes.put(n)
+	return msg, true
 }
 
 // rest acts on the verdict of a turn and reports whether the actor has to be
 // scheduled again, which is up to the caller then.
 func (b *box) rest(v actor.Verdict) (again bool) {
 	invariants.Window() // what comes now is left to the looks below
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if invariants.Enabled && b.phase != scheduled {
+	if invariants.Enabled && (b.in.isAsleep() || b.suspended.Load()) {
 		invariants.Violated("actorloop", "an actor in a turn is scheduled")
 	}
-	b.held = len(b.out) - b.pos
+	if b.left > 0 || b.held.Load() > 0 {
+		b.held.Store(b.left)
+	}
 	switch v {
 	case actor.Yield:
 		return true
-	case actor.Stopped:
-		return false // and as it stays scheduled, nothing schedules it again
 	case actor.Suspended:
-		b.phase = suspended
+		b.suspended.Store(true)
+		return b.cell.Pending() && b.resume()
 	case actor.Continue:
-		if invariants.Enabled && b.held > 0 {
+		if invariants.Enabled && b.left > 0 {
 			invariants.Violated("actorloop", "a turn that continues has handled all it took")
 		}
-		if len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
+		if !b.in.sleep() {
 			return true
 		}
-		b.phase = asleep
-		b.out, b.pos = b.out[:0], 0
-		mailbox.Discard(&b.in)
-		mailbox.Discard(&b.out)
+		// A system message, or one for a bounded queue, may have come while in was awake; its
+		// sender has then left it to this look.
+		return (b.cell.Pending() || b.bounded != nil && b.bounded.len() > 0) && b.in.wake()
 	}
-	if b.cell.Pending() {
-		b.phase = scheduled
-		return true
-	}
-	return false
+	return false // it has stopped: in is closed, and nothing wakes the actor again
 }

@@ -128,6 +128,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 type worker struct {
 	d     *Dispatcher
 	tally actor.Tally
+	nodes *nodes // lent by stocks, until the worker ends
 
 	// next is an actor that a turn of this worker has made ready. The worker
 	// puts one there if there is none, and takes it out after the turn; the
@@ -140,6 +141,12 @@ type worker struct {
 	seen    *box        // what was in next at the last tick; the scheduler's
 	leaving node[event] // sent once
 }
+
+// begin makes the zero worker one of d.
+func (w *worker) begin(d *Dispatcher) { w.d, w.nodes = d, stocks.Get().(*nodes) }
+
+// end gives back what begin has been lent.
+func (w *worker) end() { stocks.Put(w.nodes) }
 
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
@@ -155,6 +162,7 @@ func (w *worker) run() {
 		w.serve()
 	}
 	returned = true
+	w.end()
 	w.d.send(&w.leaving)
 }
 

@@ -90,11 +90,13 @@
 //     scheduler. After so many such turns in a row the worker gives the actor to
 //     the scheduler, if others wait.
 //
-// Mailboxes are not the scheduler's: each has a mutex, and beside the messages
-// its phase, which says whether the scheduler has to hear of the next one. So
-// only the message that wakes an actor can become an event. The event is part of
-// the actor, which is why it costs no allocation. A turn takes all messages of a
-// plain mailbox at once.
+// Mailboxes are not the scheduler's. A plain one is an inbox as well, with the actor as the
+// receiver: a send is one compare-and-swap, a turn takes everything that has come at once, and
+// the inbox is asleep while the actor has nothing to do. So only the message that wakes an actor becomes
+// an event. The event is part of the actor, which is why it costs no allocation; the nodes
+// in which messages travel are used again (see nodes.go). A mailbox with a capacity or priorities has
+// a mutex, since its sender has to know at once what became of the message; its inbox is
+// the switch only.
 //
 // # Actors: handlers that block
 //
@@ -112,13 +114,14 @@
 //
 // Checked under -race and the build tag dynocheck are the last sentence of 1, and 6.
 //
-//  1. An actor whose phase is scheduled is in one place: its event in the inbox or in
-//     the scheduler's list, or the actor in the outbox, in one worker's next, or
+//  1. An actor that neither sleeps nor is suspended is in one place: its event in the scheduler's
+//     inbox or list, or the actor in the outbox, in one worker's next, or
 //     in a turn. The goroutine that takes it out of one puts it into another. During a turn
-//     it is scheduled.
+//     it neither sleeps nor is suspended.
 //  2. An actor is asleep only if no message waits, and suspended only if no system
-//     message does, or the goroutine that has queued that is on its way to Wake. The sender
-//     queues, then looks at the phase; the end of a turn sets the phase, then
+//     message does, or the goroutine that has queued that is on its way to Wake. A message of a
+//     plain mailbox and sleep are exchanges of the same word. Of others the sender
+//     queues, then looks whether the actor sleeps; the end of a turn has it sleep, then
 //     looks at the queues.
 //  3. Only the worker itself fills its next, when that is empty. It empties it by
 //     a swap and the scheduler by compare-and-swap, so one of them gets the actor.
@@ -144,10 +147,10 @@
 //  4. When the last worker has left and no tick is on its way, the scheduler closes
 //     over, which hands what was counted to AddStats, calls done, and ends. A
 //     call of AddStats that comes too late for an answer finds over closed.
-//  5. A send that races with its actor's end takes the mailbox's mutex before
-//     Close, and Close hands the message to the dead letters; or after it, and
-//     it is refused. Calls that wait for room are answered by Close. A Wake
-//     that races with it finds the actor scheduled, and nothing to do.
+//  5. A send that races with its actor's end comes before Close, which exchanges all messages for
+//     a mark and hands them to the dead letters; or after it, finds the mark, and
+//     is refused. Calls that wait for room are answered by Close. A Wake
+//     that races with it finds that the actor does not sleep, and nothing to do.
 //  6. An actor that calls runtime.Goexit ends its worker's goroutine. What the
 //     deferred functions do is what the worker would have done with the verdict;
 //     then another goroutine goes on as that worker. The scheduler hears nothing
@@ -155,9 +158,16 @@
 //
 // # Actors: rejected
 //
-//   - Messages as events, or the phase among what the scheduler owns: then every
+//   - Messages as events, or among what the scheduler owns whether an actor sleeps: then every
 //     message would pass through one goroutine, and not only those that wake
 //     an actor.
+//   - A mutex and two slices as the mailbox, as it was, and as lockbased's is: two implementations with one
+//     mailbox are one measurement. Floods of many senders were faster with it,
+//     messages one by one slower: see the changelog.
+//   - Nodes that are used again one by one: they come to lie in any order, and fanin of 64 senders without a
+//     limit took 100 to 250 ns a message on two processors, for 56 in blocks.
+//   - Counting only the messages that find the actor awake, for Len: a hop took 53 ns and not 62, but of
+//     an actor that waits for its turn one message was not counted.
 //   - A scheduler that is a goroutine only while there are events, as a group's
 //     manager is: a system has events all the time, and to start a goroutine
 //     costs twice a wake-up.

@@ -18,7 +18,8 @@ type guest struct {
 
 // NewGuest implements [actor.Host].
 func (d *Dispatcher) NewGuest(l actor.Lender) actor.Guest {
-	g := &guest{worker: worker{d: d}, of: l}
+	g := &guest{of: l}
+	g.begin(d)
 	g.guest = g
 	d.send(newEvent(event{kind: came, of: g}))
 	return g
@@ -55,5 +56,6 @@ func (g *guest) Leave() {
 	if g.ready != nil {
 		g.d.schedule(g.ready, nil)
 	}
+	g.end()
 	g.d.send(newEvent(event{kind: went, of: g}))
 }

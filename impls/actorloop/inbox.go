@@ -16,12 +16,22 @@ import (
 // It also is the receiver's switch. In an asleep inbox the receiver does not look, and the
 // sender that finds it so must start or wake the receiver.
 type inbox[M any] struct {
-	// top is the newest message, nil if there is none, or the mailbox's asleep
-	// mark. It hands messages from senders to the receiver, and the state from
-	// a receiver that ends (sleep) to the sender that starts the next one.
+	// top is the newest message, nil if there is none, the inbox's asleep mark, or, in one
+	// that is closed, the mark that close was given. It hands messages from senders to the
+	// receiver, and the state from a receiver that ends (sleep) to the sender that starts
+	// the next one.
 	top    atomic.Pointer[node[M]]
 	asleep node[M] // only its address matters
 }
+
+// found is what a send has found the receiver to be.
+type found uint8
+
+const (
+	awake   found = iota // it will come to the message
+	resting              // it does not look: who sent the message must start or wake it
+	gone                 // it takes no more, nor this message
+)
 
 // node is what carries a message. It is in one inbox at a time.
 type node[M any] struct {
@@ -33,16 +43,23 @@ type node[M any] struct {
 func (m *inbox[M]) init() { m.top.Store(&m.asleep) }
 
 // send adds n and reports whether the inbox was asleep: then the caller must
-// start or wake the receiver.
-func (m *inbox[M]) send(n *node[M]) (asleep bool) {
+// start or wake the receiver. The inbox is one that is not closed.
+func (m *inbox[M]) send(n *node[M]) (asleep bool) { return m.offer(n, nil) == resting }
+
+// offer is send to an inbox that may be closed, with the mark of such ones, or nil.
+func (m *inbox[M]) offer(n, closed *node[M]) found {
 	for {
-		top := m.top.Load()
-		n.next = top
-		if asleep = top == &m.asleep; asleep {
+		was, top := awake, m.top.Load()
+		switch n.next = top; top {
+		case nil:
+		case &m.asleep:
+			was, n.next = resting, nil
+		case closed:
 			n.next = nil
+			return gone
 		}
 		if m.top.CompareAndSwap(top, n) {
-			return asleep
+			return was
 		}
 	}
 }
@@ -56,13 +73,31 @@ func (m *inbox[M]) empty() bool {
 // receive takes all messages, the oldest first, linked by next. It returns nil
 // if there is none. Only the receiver calls it.
 func (m *inbox[M]) receive() *node[M] {
-	var oldest *node[M]
-	for n := m.top.Swap(nil); n != nil; {
-		next := n.next
-		n.next = oldest
-		oldest, n = n, next
-	}
+	oldest, _ := m.take()
 	return oldest
+}
+
+// take is receive, and counts the messages.
+func (m *inbox[M]) take() (oldest *node[M], n int) {
+	if m.top.Load() == nil {
+		return nil, 0
+	}
+	return turnRound(m.top.Swap(nil))
+}
+
+// close puts mark, which is for closed inboxes only, in the place of all messages, and
+// returns them as take does. Only the receiver calls it.
+func (m *inbox[M]) close(mark *node[M]) (oldest *node[M], n int) { return turnRound(m.top.Swap(mark)) }
+
+// turnRound makes of a stack of n messages, of which top is the newest, a list from the oldest on.
+func turnRound[M any](top *node[M]) (oldest *node[M], n int) {
+	for top != nil {
+		next := top.next
+		top.next = oldest
+		oldest, top = top, next
+		n++
+	}
+	return oldest, n
 }
 
 // sleep puts the inbox to sleep if it is empty, and reports whether it did.
@@ -72,3 +107,9 @@ func (m *inbox[M]) sleep() bool {
 	invariants.Window()
 	return m.top.CompareAndSwap(nil, &m.asleep)
 }
+
+// wake undoes sleep, and reports whether it did. Any goroutine calls it; who is told true
+// must start or wake the receiver.
+func (m *inbox[M]) wake() bool { return m.isAsleep() && m.top.CompareAndSwap(&m.asleep, nil) }
+
+func (m *inbox[M]) isAsleep() bool { return m.top.Load() == &m.asleep }

@@ -167,7 +167,8 @@ func (s *scheduler) startWorker() {
 	if len(s.workers) >= mostWorkers {
 		return
 	}
-	w := &worker{d: s.d}
+	w := new(worker)
+	w.begin(s.d)
 	w.leaving.msg = event{kind: left, by: w}
 	s.workers[w] = struct{}{}
 	s.gone.Wakes++

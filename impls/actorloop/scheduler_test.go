@@ -238,7 +238,7 @@ func TestYieldsBehindOthers(t *testing.T) {
 		s := stopped(t, 1)
 		s.d.wantKept.want()
 		w, b := &worker{d: s.d}, newBox(s.d, actor.MailboxConfig{})
-		b.phase = scheduled
+		b.in.wake()
 		want := []eventKind{kept}
 		if others {
 			s.d.outbox <- nil
@@ -322,7 +322,7 @@ func TestSendWaitOfAWorker(t *testing.T) {
 		if got := s.told(); !slices.Equal(got, []eventKind{resume}) {
 			t.Errorf("it goes on: the scheduler is told %v, want that", got)
 		}
-		b.bound.Close()
+		b.bounded.close()
 		if wait(); !errors.Is(<-answer, actor.ErrStopped) {
 			t.Error("a mailbox that is closed takes a message")
 		}
@@ -358,49 +358,56 @@ func TestStart(t *testing.T) {
 // TestBetweenTurns: what a turn has taken counts until it is over, but for what is being handled;
 // what has come meanwhile is not left; and an actor that sleeps keeps no memory for a burst.
 func TestBetweenTurns(t *testing.T) {
-	for name, cfg := range map[string]actor.MailboxConfig{"plain": {}, "bounded": {Policy: actor.DropNewest, Capacity: 4 * mailbox.Keep}} {
+	const burst = 3 * mailbox.Keep
+	for name, cfg := range map[string]actor.MailboxConfig{"plain": {}, "bounded": {Policy: actor.DropNewest, Capacity: burst + 2}} {
 		s := stopped(t, 0)
-		b := newBox(s.d, cfg)
+		w, b := &worker{d: s.d, nodes: new(nodes)}, newBox(s.d, cfg)
 		wantLen := func(when string, want int) {
 			t.Helper()
 			if n := b.Len(); n != want {
 				t.Errorf("%s, %s: %d messages wait, want %d", name, when, n, want)
 			}
 		}
-		handle := func() { // as a turn does
-			b.out[b.pos] = nil
-			b.pos++
+		handle := func(most int) (handled int) { // as a turn does
+			for handled < most {
+				if _, ok := b.pop(w); !ok {
+					break
+				}
+				handled++
+			}
+			return handled
 		}
 		for n := range 4 {
 			b.Send(n, nil)
 		}
 		wantLen("before the turn", 4)
-		b.refill()
-		wantLen("as the first is handled", 3)
-		handle()
+		handle(1)
 		b.Send(4, nil)
+		if b.rest(actor.Yield); b.held.Load() != b.left {
+			t.Errorf("%s: %d messages are held, want %d", name, b.held.Load(), b.left)
+		}
 		wantLen("and another one has come", 4)
 		b.rest(actor.Suspended)
 		wantLen("suspended", 4)
-		b.phase = scheduled
-		for b.pos < len(b.out) || b.bound != nil && b.bound.Len() > 1 && b.refill() {
-			handle()
+		if b.Send(5, nil); !b.suspended.Load() || b.in.isAsleep() {
+			t.Errorf("%s: a message wakes an actor that is suspended", name)
 		}
-		if !b.rest(actor.Continue) {
-			t.Errorf("%s: an actor goes to sleep, and a message waits", name)
+		b.resume()
+		if n := handle(3); n != 3 || !b.rest(actor.Continue) {
+			t.Errorf("%s: an actor goes to sleep after %d messages, and two wait", name, n)
 		}
-		for range 3 * mailbox.Keep {
+		for range burst {
 			b.Send(nil, nil)
 		}
-		for b.pos < len(b.out) || b.refill() {
-			handle()
+		if n := handle(burst + 3); n != burst+2 {
+			t.Errorf("%s: %d messages were handled, want %d", name, n, burst+2)
 		}
-		if b.rest(actor.Continue) || b.phase != asleep {
+		if b.rest(actor.Continue) || !b.in.isAsleep() {
 			t.Errorf("%s: an actor without messages is not asleep", name)
 		}
 		wantLen("asleep", 0)
-		if n := max(cap(b.in), cap(b.out)); n > mailbox.Keep {
-			t.Errorf("%s: an actor that sleeps keeps memory for %d messages, want %d at most", name, n, mailbox.Keep)
+		if b.out != nil {
+			t.Errorf("%s: an actor that sleeps keeps memory for messages", name)
 		}
 	}
 }
