@@ -59,12 +59,9 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bounded != nil {
 		return b.sendBounded(msg, from)
 	}
-	if b.in.top.Load() == &closed {
-		return actor.Closed
-	}
 	n := nodeFor(msg, from)
 	was := b.in.offer(n, &closed)
-	if was == gone { // since the look above
+	if was == gone {
 		discard(n)
 		return actor.Closed
 	}
@@ -83,7 +80,13 @@ func (b *box) Wake(from actor.Worker) {
 }
 
 // resume is in.wake for an actor that is suspended.
-func (b *box) resume() bool { return b.suspended.Load() && b.suspended.CompareAndSwap(true, false) }
+func (b *box) resume() bool {
+	if !b.suspended.Load() {
+		return false
+	}
+	invariants.Window() // another one may resume it, and schedule it
+	return b.suspended.CompareAndSwap(true, false)
+}
 
 func (b *box) Close() {
 	came, n := b.in.close(&closed)
@@ -142,11 +145,11 @@ func (b *box) pop(w *worker) (msg any, ok bool) {
 		if b.bounded != nil {
 			return b.bounded.pop()
 		}
-		n := 0
-		if b.out, n = b.in.take(); n == 0 {
+		taken, n := b.in.take()
+		if n == 0 {
 			return nil, false
 		}
-		b.left = int32(n)
+		b.out, b.left = taken, int32(n)
 		b.waiting.Add(int32(-n))
 	}
 	n := b.out

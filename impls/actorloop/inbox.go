@@ -55,7 +55,6 @@ func (m *inbox[M]) offer(n, closed *node[M]) found {
 		case &m.asleep:
 			was, n.next = resting, nil
 		case closed:
-			n.next = nil
 			return gone
 		}
 		if m.top.CompareAndSwap(top, n) {

@@ -1,6 +1,8 @@
 package actorloop
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
@@ -70,29 +72,116 @@ func TestSendsAllocateNothing(t *testing.T) {
 		t.Skip("a sync.Pool forgets at random under -race")
 	}
 	d := NewDispatcher()
-	w, asleep, gone := &worker{d: d, nodes: new(nodes)}, newBox(d, actor.MailboxConfig{}), newBox(d, actor.MailboxConfig{})
-	asleep.in.wake()
-	gone.in.wake()
-	gone.in.close(&closed)
+	w, other := &worker{d: d, nodes: new(nodes)}, &worker{d: d, nodes: new(nodes)}
+	awake, stopped := newBox(d, actor.MailboxConfig{}), newBox(d, actor.MailboxConfig{})
+	awake.in.wake()
+	stopped.in.wake()
+	stopped.in.close(&closed)
 	var msg any = t
-	for name, send := range map[string]func(){
-		"from a worker":            func() { asleep.Send(msg, w) },
-		"from outside":             func() { asleep.Send(msg, nil) },
-		"to an actor that is gone": func() { gone.Send(msg, nil) },
-		"as the actor is going": func() {
-			n := nodeFor(msg, w)
-			if gone.in.offer(n, &closed) == resting {
-				t.Error("it sleeps")
-			}
-			discard(n)
-		},
+	for name, c := range map[string]struct {
+		to   *box
+		from actor.Worker
+		want actor.SendResult
+	}{
+		"handled by its sender's worker": {awake, w, actor.Sent},
+		"handled by another worker":      {awake, other, actor.Sent},
+		"from outside":                   {awake, nil, actor.Sent},
+		"to an actor that has stopped":   {stopped, w, actor.Closed},
 	} {
-		n := testing.AllocsPerRun(100*blockLen, func() {
-			send()
-			asleep.pop(w)
+		n := testing.AllocsPerRun(100, func() {
+			for range blockLen {
+				if c.to.Send(msg, c.from) != c.want {
+					t.Fatalf("%s: want %v", name, c.want)
+				}
+				awake.pop(w)
+			}
 		})
 		if n != 0 {
-			t.Errorf("%s: a message takes %v allocations", name, n)
+			t.Errorf("%s: %d messages take %v allocations", name, blockLen, n)
 		}
+	}
+}
+
+// Any number of goroutines send to an inbox until it is closed: what it has accepted is received
+// once, and each sender's in its order.
+func TestInboxOfManySenders(t *testing.T) {
+	const senders = 4
+	for range 50 {
+		var (
+			in       inbox[[2]int]
+			mark     node[[2]int]
+			all      sync.WaitGroup
+			accepted [senders]int
+		)
+		for i := range senders {
+			all.Go(func() {
+				for n := 0; in.offer(&node[[2]int]{msg: [2]int{i, n}}, &mark) != gone; n++ {
+					accepted[i] = n + 1
+					runtime.Gosched() // else a slice of time brings thousands
+				}
+			})
+		}
+		var received [senders]int
+		handle := func(n *node[[2]int], count int) {
+			for ; n != nil; n = n.next {
+				if i := n.msg[0]; n.msg[1] != received[i] {
+					t.Fatalf("message %d of sender %d comes instead of %d", n.msg[1], i, received[i])
+				}
+				received[n.msg[0]]++
+				count--
+			}
+			if count != 0 {
+				t.Fatalf("there are %d messages fewer than it says", count)
+			}
+		}
+		for received[0] < 100 {
+			handle(in.take())
+		}
+		handle(in.close(&mark))
+		all.Wait()
+		if received != accepted {
+			t.Fatalf("%v messages were received, and %v accepted", received, accepted)
+		}
+	}
+}
+
+// What has been sent and handled, or refused, does not count any more, whoever sends meanwhile.
+func TestLenOfManySenders(t *testing.T) {
+	const senders, each = 4, 5000
+	d := NewDispatcher()
+	w, b := &worker{d: d, nodes: new(nodes)}, newBox(d, actor.MailboxConfig{})
+	b.in.wake()
+	var all sync.WaitGroup
+	for range senders {
+		all.Go(func() {
+			for n := range each {
+				b.Send(n, nil)
+			}
+		})
+	}
+	for n := 0; n < senders*each; {
+		if _, ok := b.pop(w); ok {
+			n++
+		}
+	}
+	all.Wait()
+	if n := b.Len(); n != 0 || b.waiting.Load() != 0 {
+		t.Errorf("%d messages wait, want none", n)
+	}
+	b.left = 1
+	b.held.Store(1)
+	if b.Close(); b.Len() != 0 || b.left != 0 {
+		t.Errorf("%d messages wait for an actor that has stopped", b.Len())
+	}
+}
+
+// Of two who wake a suspended actor one schedules it.
+func TestTwoResumeAnActor(t *testing.T) {
+	windowed(t)
+	b := newBox(nil, actor.MailboxConfig{})
+	b.suspended.Store(true)
+	defer invariants.Within(func() { b.suspended.Store(false) })() // as the other one does
+	if b.resume() {
+		t.Error("both schedule it")
 	}
 }

@@ -306,6 +306,10 @@ func TestSendWaitOfAWorker(t *testing.T) {
 		if err := b.SendWait(t.Context(), 1, nil); err != nil || b.Len() != 1 || !slices.Equal(s.told(), []eventKind{ready}) {
 			t.Errorf("a mailbox that has room: %v, and %d messages wait, want 1, of an actor that is ready", err, b.Len())
 		}
+		b.pop(w)
+		if err := b.SendWait(t.Context(), 1, nil); err != nil || len(s.told()) != 0 {
+			t.Errorf("an actor that is awake: %v, and the scheduler is told of it", err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		answer := make(chan error, 1)
 		wait := func() { answer <- b.SendWait(ctx, 2, w) }
