@@ -59,7 +59,13 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if b.bounded != nil {
 		return b.sendBounded(msg, from)
 	}
-	n := nodeFor(msg, from)
+	var n *node[letter]
+	if s := nodesOf(from); s != nil {
+		n = s.get()
+	} else {
+		n = foreign()
+	}
+	n.msg.msg = msg
 	was := b.in.offer(n, &closed)
 	if was == gone {
 		discard(n)
@@ -124,11 +130,10 @@ func (b *box) Len() int {
 // handled, for the deferred function that deals with a turn that does not return.
 func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	if b.cell.BeginTurn(w) {
-		for {
-			msg, ok := b.pop(w)
-			if !ok {
-				break
-			}
+		for b.left > 0 || b.refill(w) {
+			n := b.next()
+			msg := n.msg.msg
+			w.nodes.took(clearNode(n))
 			*handled = msg
 			if !b.cell.Invoke(msg) {
 				break
@@ -139,24 +144,32 @@ func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	return b.cell.EndTurn(&w.tally)
 }
 
-// pop takes the next message.
-func (b *box) pop(w *worker) (msg any, ok bool) {
-	if b.out == nil {
-		if b.bounded != nil {
-			return b.bounded.pop()
-		}
-		taken, n := b.in.take()
-		if n == 0 {
-			return nil, false
-		}
-		b.out, b.left = taken, int32(n)
-		b.waiting.Add(int32(-n))
-	}
+// next takes the next node of out. There must be one.
+func (b *box) next() *node[letter] {
 	n := b.out
-	b.out, msg = n.next, n.msg.msg
+	b.out = n.next
 	b.left--
-	w.nodes.put(n)
-	return msg, true
+	return n
+}
+
+// refill gets messages into out, which is used up, and reports whether there are any: all of a
+// plain mailbox at once, and one at a time where order and bound depend on what else has come.
+func (b *box) refill(w *worker) bool {
+	if b.bounded != nil {
+		msg, ok := b.bounded.pop()
+		if ok {
+			b.out, b.left = w.nodes.get(), 1
+			b.out.msg.msg = msg
+		}
+		return ok
+	}
+	if b.in.empty() {
+		return false
+	}
+	taken, n := b.in.take()
+	b.out, b.left = taken, int32(n)
+	b.waiting.Add(int32(-n))
+	return true
 }
 
 // rest acts on the verdict of a turn and reports whether the actor has to be

@@ -49,14 +49,14 @@ func (m *inbox[M]) send(n *node[M]) (asleep bool) { return m.offer(n, nil) == re
 // offer is send to an inbox that may be closed, with the mark of such ones, or nil.
 func (m *inbox[M]) offer(n, closed *node[M]) found {
 	for {
-		was, top := awake, m.top.Load()
-		switch n.next = top; top {
-		case nil:
-		case &m.asleep:
-			was, n.next = resting, nil
-		case closed:
+		top := m.top.Load()
+		was, next := awake, top
+		if top == &m.asleep {
+			was, next = resting, nil
+		} else if top != nil && top == closed {
 			return gone
 		}
+		n.next = next
 		if m.top.CompareAndSwap(top, n) {
 			return was
 		}
@@ -77,12 +77,7 @@ func (m *inbox[M]) receive() *node[M] {
 }
 
 // take is receive, and counts the messages.
-func (m *inbox[M]) take() (oldest *node[M], n int) {
-	if m.top.Load() == nil {
-		return nil, 0
-	}
-	return turnRound(m.top.Swap(nil))
-}
+func (m *inbox[M]) take() (oldest *node[M], n int) { return turnRound(m.top.Swap(nil)) }
 
 // close puts mark, which is for closed inboxes only, in the place of all messages, and
 // returns them as take does. Only the receiver calls it.

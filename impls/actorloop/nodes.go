@@ -42,8 +42,8 @@ var stocks = sync.Pool{New: func() any { return new(nodes) }}
 
 // nodes is what a goroutine that sends and handles messages has of them. One uses it at a time.
 type nodes struct {
-	now  *block // the block that it fills; nil: none
-	next int    // and the place of the next message there
+	now  *block // the block that it fills, if there is room left
+	room int    // for so many messages
 
 	// The block of the message that was taken last, and how many before it were from there:
 	// they are counted together.
@@ -53,32 +53,32 @@ type nodes struct {
 	spare *block // one that can be used again, or nil
 }
 
-// nodeFor returns a node with msg, for the goroutine that sends it as from.
-func nodeFor(msg any, from actor.Worker) (n *node[letter]) {
+// nodesOf returns the nodes of who sends as from, or nil if that is no worker.
+func nodesOf(from actor.Worker) *nodes {
 	switch w := from.(type) {
 	case *worker:
-		n = w.nodes.get()
+		return w.nodes
 	case *guest:
-		n = w.nodes.get()
-	default:
-		s := stocks.Get().(*nodes)
-		n = s.get()
-		stocks.Put(s)
+		return w.nodes
 	}
-	n.msg.msg = msg
+	return nil
+}
+
+// foreign returns a node for who is no worker.
+func foreign() *node[letter] {
+	s := stocks.Get().(*nodes)
+	n := s.get()
+	stocks.Put(s)
 	return n
 }
 
 // get returns the node for the next message.
 func (s *nodes) get() *node[letter] {
-	if s.now == nil {
+	if s.room == 0 {
 		s.fetch()
 	}
-	n := &s.now.nodes[s.next]
-	if s.next++; s.next == blockLen {
-		s.now = nil
-	}
-	return n
+	s.room--
+	return &s.now.nodes[blockLen-1-s.room]
 }
 
 // fetch begins another block.
@@ -94,23 +94,21 @@ func (s *nodes) fetch() {
 		}
 	}
 	b.waits.Store(blockLen)
-	s.now, s.next = b, 0
+	s.now, s.room = b, blockLen
 }
 
-// put is told that the message of n has been taken.
-func (s *nodes) put(n *node[letter]) {
-	b := clearNode(n)
+// took is told that a message of b has been taken, and its node cleared.
+func (s *nodes) took(b *block) {
 	if b != s.from {
-		s.count()
-		s.from = b
+		s.count(b)
 	}
 	s.taken++
 }
 
-// count counts what has been taken from one block.
-func (s *nodes) count() {
+// count counts what has been taken from one block, before what comes from the block next.
+func (s *nodes) count(next *block) {
 	b, n := s.from, s.taken
-	s.from, s.taken = nil, 0
+	s.from, s.taken = next, 0
 	switch {
 	case b == nil || b.waits.Add(-n) > 0:
 	case s.spare == nil:
@@ -120,15 +118,15 @@ func (s *nodes) count() {
 	}
 }
 
-// discard is put for a goroutine that has no nodes at hand.
+// discard is took for a goroutine that has no nodes at hand.
 func discard(n *node[letter]) {
 	if b := clearNode(n); b.waits.Add(-1) == 0 {
 		free.Put(b)
 	}
 }
 
-// clearNode has n keep nothing alive, as its block would for as long as any of its messages waits,
-// and returns the block.
+// clearNode has n keep nothing alive, which it would for as long as any message of its block
+// waits, and returns the block.
 func clearNode(n *node[letter]) *block {
 	n.next, n.msg.msg = nil, nil
 	return n.msg.of

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/actortest"
 	"github.com/dynolab/dyno/internal/invariants"
 )
 
@@ -14,13 +15,14 @@ func TestNodesAreUsedAgain(t *testing.T) {
 	w := &worker{nodes: new(nodes)}
 	blocks := map[*block]bool{}
 	for i := range 10 * blockLen {
-		n := nodeFor(i, w)
-		if n.msg.msg != i || n.next != nil {
+		n := nodesOf(w).get()
+		if n.msg.msg != nil || n.next != nil {
 			t.Fatalf("node %d has message %v, and is linked to %p", i, n.msg.msg, n.next)
 		}
+		n.msg.msg = i
 		blocks[n.msg.of] = true
 		n.next = n
-		if w.nodes.put(n); n.next != nil || n.msg.msg != nil {
+		if w.nodes.took(clearNode(n)); n.next != nil || n.msg.msg != nil {
 			t.Fatalf("node %d keeps %v and %p alive", i, n.msg.msg, n.next)
 		}
 	}
@@ -34,8 +36,8 @@ func TestNodesAreUsedAgain(t *testing.T) {
 func TestBlockWithAMessageIsKept(t *testing.T) {
 	for name, last := range map[string]func(s *nodes, n *node[letter]){
 		"taken": func(s *nodes, n *node[letter]) {
-			s.put(n)
-			s.count()
+			s.took(clearNode(n))
+			s.count(nil)
 		},
 		"discarded": func(_ *nodes, n *node[letter]) { discard(n) },
 	} {
@@ -48,9 +50,9 @@ func TestBlockWithAMessageIsKept(t *testing.T) {
 			if n == waits {
 				t.Fatalf("%s: a node is used while its message waits", name)
 			}
-			s.put(n)
+			s.took(clearNode(n))
 		}
-		s.count()
+		s.count(nil)
 		if n := b.waits.Load(); n != 1 || s.spare == b || waits.msg.msg != "waits" {
 			t.Fatalf("%s: %d messages of a block wait, want 1; it is used again: %v", name, n, s.spare == b)
 		}
@@ -77,6 +79,7 @@ func TestSendsAllocateNothing(t *testing.T) {
 	awake.in.wake()
 	stopped.in.wake()
 	stopped.in.close(&closed)
+	const messages = 3 * blockLen
 	var msg any = t
 	for name, c := range map[string]struct {
 		to   *box
@@ -89,15 +92,18 @@ func TestSendsAllocateNothing(t *testing.T) {
 		"to an actor that has stopped":   {stopped, w, actor.Closed},
 	} {
 		n := testing.AllocsPerRun(100, func() {
-			for range blockLen {
+			for range messages {
 				if c.to.Send(msg, c.from) != c.want {
 					t.Fatalf("%s: want %v", name, c.want)
 				}
-				awake.pop(w)
+				if c.want == actor.Sent {
+					awake.refill(w)
+					w.nodes.took(clearNode(awake.next()))
+				}
 			}
 		})
 		if n != 0 {
-			t.Errorf("%s: %d messages take %v allocations", name, blockLen, n)
+			t.Errorf("%s: %d messages take %v allocations", name, messages, n)
 		}
 	}
 }
@@ -147,7 +153,7 @@ func TestInboxOfManySenders(t *testing.T) {
 
 // What has been sent and handled, or refused, does not count any more, whoever sends meanwhile.
 func TestLenOfManySenders(t *testing.T) {
-	const senders, each = 4, 5000
+	const senders, each = 4, 20_000
 	d := NewDispatcher()
 	w, b := &worker{d: d, nodes: new(nodes)}, newBox(d, actor.MailboxConfig{})
 	b.in.wake()
@@ -160,7 +166,8 @@ func TestLenOfManySenders(t *testing.T) {
 		})
 	}
 	for n := 0; n < senders*each; {
-		if _, ok := b.pop(w); ok {
+		if b.left > 0 || b.refill(w) {
+			w.nodes.took(clearNode(b.next()))
 			n++
 		}
 	}
@@ -172,6 +179,62 @@ func TestLenOfManySenders(t *testing.T) {
 	b.held.Store(1)
 	if b.Close(); b.Len() != 0 || b.left != 0 {
 		t.Errorf("%d messages wait for an actor that has stopped", b.Len())
+	}
+}
+
+// Whoever takes the messages of a block, they are counted, and who takes the last one has it.
+func TestBlockOfManyTakers(t *testing.T) {
+	for range 500 {
+		var (
+			all  sync.WaitGroup
+			s    nodes
+			mine [3][]*node[letter]
+		)
+		for i := range blockLen {
+			mine[i%3] = append(mine[i%3], s.get())
+		}
+		b := s.now
+		for _, of := range mine {
+			all.Go(func() {
+				var s nodes
+				for i, n := range of {
+					if i%2 == 0 {
+						discard(n)
+						continue
+					}
+					s.took(clearNode(n))
+					s.count(nil)
+				}
+			})
+		}
+		all.Wait()
+		if n := b.waits.Load(); n != 0 {
+			t.Fatalf("%d messages of a block wait, of which all were taken", n)
+		}
+	}
+}
+
+// Nothing counts that was sent while an actor stopped.
+func TestLenOfAnActorThatStops(t *testing.T) {
+	s := actortest.New(actor.Config{Dispatcher: NewDispatcher()}, func(err error) { t.Error(err) })
+	for range 200 {
+		r := s.Spawn(actortest.Func(func(*actor.Context, any) error { return nil }))
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				for n := range 50 {
+					_ = r.Tell(n) // it may have stopped
+				}
+			})
+		}
+		s.End(r)
+		all.Wait()
+		if n := r.Backlog(); n != 0 {
+			t.Fatalf("%d messages wait for an actor that has stopped", n)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
