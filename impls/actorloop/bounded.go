@@ -86,6 +86,20 @@ func (b *box) SendWait(ctx context.Context, msg any, from actor.Worker) error {
 	return b.bounded.await(ctx, s)
 }
 
+// handleBounded takes one message at a time: what is next depends on what else has come.
+func (b *box) handleBounded(handled *any) {
+	for {
+		msg, ok := b.bounded.pop()
+		if !ok {
+			return
+		}
+		*handled = msg
+		if !b.cell.Invoke(msg) {
+			return
+		}
+	}
+}
+
 // pause is called by a worker that is about to wait in a turn: it gives away
 // what it has kept, and another worker may take its place.
 func (w *worker) pause() {

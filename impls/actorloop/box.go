@@ -130,18 +130,28 @@ func (b *box) Len() int {
 // handled, for the deferred function that deals with a turn that does not return.
 func (b *box) turn(w *worker, handled *any) actor.Verdict {
 	if b.cell.BeginTurn(w) {
-		for b.left > 0 || b.refill(w) {
-			n := b.next()
-			msg := n.msg.msg
-			w.nodes.took(clearNode(n))
-			*handled = msg
-			if !b.cell.Invoke(msg) {
-				break
-			}
+		if b.bounded != nil {
+			b.handleBounded(handled)
+		} else {
+			b.handle(w, handled)
 		}
 		*handled = nil
 	}
 	return b.cell.EndTurn(&w.tally)
+}
+
+// handle handles messages of a plain mailbox, and handleBounded those of another one, as long as
+// there are any and the turn lasts.
+func (b *box) handle(w *worker, handled *any) {
+	for b.left > 0 || b.refill() {
+		n := b.next()
+		msg := n.msg.msg
+		w.nodes.took(clearNode(n))
+		*handled = msg
+		if !b.cell.Invoke(msg) {
+			return
+		}
+	}
 }
 
 // next takes the next node of out. There must be one.
@@ -152,17 +162,8 @@ func (b *box) next() *node[letter] {
 	return n
 }
 
-// refill gets messages into out, which is used up, and reports whether there are any: all of a
-// plain mailbox at once, and one at a time where order and bound depend on what else has come.
-func (b *box) refill(w *worker) bool {
-	if b.bounded != nil {
-		msg, ok := b.bounded.pop()
-		if ok {
-			b.out, b.left = w.nodes.get(), 1
-			b.out.msg.msg = msg
-		}
-		return ok
-	}
+// refill takes all messages that have come to a plain mailbox, and reports whether there are any.
+func (b *box) refill() bool {
 	if b.in.empty() {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 // of its memory, and a block whose messages have all been taken is used again by whoever needs one. So
 // a flood of messages is read in the order in which it was written, as an array is. Nodes
 // that were used again one by one came to lie in any order, and a flood of a million then took
-// four times as long.
+// two to four times as long.
 
 // letter is a message on its way.
 type letter struct {

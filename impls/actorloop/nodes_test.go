@@ -97,7 +97,7 @@ func TestSendsAllocateNothing(t *testing.T) {
 					t.Fatalf("%s: want %v", name, c.want)
 				}
 				if c.want == actor.Sent {
-					awake.refill(w)
+					awake.refill()
 					w.nodes.took(clearNode(awake.next()))
 				}
 			}
@@ -166,7 +166,7 @@ func TestLenOfManySenders(t *testing.T) {
 		})
 	}
 	for n := 0; n < senders*each; {
-		if b.left > 0 || b.refill(w) {
+		if b.left > 0 || b.refill() {
 			w.nodes.took(clearNode(b.next()))
 			n++
 		}

@@ -373,8 +373,16 @@ func TestBetweenTurns(t *testing.T) {
 			}
 		}
 		handle := func(most int) (handled int) { // as a turn does
-			for handled < most && (b.left > 0 || b.refill(w)) {
-				w.nodes.took(clearNode(b.next()))
+			for handled < most {
+				if b.bounded != nil {
+					if _, ok := b.bounded.pop(); !ok {
+						break
+					}
+				} else if b.left > 0 || b.refill() {
+					w.nodes.took(clearNode(b.next()))
+				} else {
+					break
+				}
 				handled++
 			}
 			return handled
