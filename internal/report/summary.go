@@ -22,27 +22,39 @@ const (
 )
 
 // Summary returns what a terminal shows of c: the answer, a row for each benchmark, what is
-// folded, and what to type next. As many rows are folded as do not fit.
-func Summary(c *compare.Comparison, x Extra) Doc {
-	for rows := SummaryLines; ; rows-- {
-		d := Doc{Title: Headline(c), Blocks: summarized(c, x, rows)}
-		if rows == 0 || strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
-			return d
+// folded, and what to type next. As many rows are folded as do not fit; where next to none would
+// be left, what is undecided or doubtful is named once, or only counted.
+func Summary(c *compare.Comparison, x Extra) (d Doc) {
+	for _, named := range []struct{ names, doubts, rows int }{{namedChanges, mostDoubts, 3}, {1, 1, 1}, {0, 0, 0}} {
+		for rows := SummaryLines; rows >= named.rows; rows-- {
+			var fits bool
+			if d, fits = summary(c, x, amount{rows, named.names, named.doubts}); fits {
+				return d
+			}
 		}
 	}
+	return d
 }
 
-// summarized has at most so many rows in its table.
-func summarized(c *compare.Comparison, x Extra, rows int) []Block {
+// amount is how much a summary says: the most rows of its table, names in a list, and doubts.
+type amount struct{ rows, names, doubts int }
+
+// summary returns a summary, and whether it fits on a screen.
+func summary(c *compare.Comparison, x Extra, most amount) (d Doc, fits bool) {
+	d = Doc{Title: Headline(c), Blocks: summarized(c, x, most)}
+	return d, strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines
+}
+
+func summarized(c *compare.Comparison, x Extra, most amount) []Block {
 	blocks := linesOf(slices.Concat(faults(c), wrapped(slices.Concat(answerLines(c), settle(c)))))
 	if len(c.Tables) > 0 {
-		table, folded := summaryTable(c, rows)
+		table, folded := summaryTable(c, most.rows)
 		for _, t := range table {
 			blocks = append(blocks, t.narrowed(SummaryColumns))
 		}
-		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c))))...)
+		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c, most.names))))...)
 	}
-	return append(blocks, linesOf(slices.Concat(doubts(c, x), next(c, x)))...)
+	return append(blocks, linesOf(slices.Concat(doubts(c, x, most.doubts), next(c, x)))...)
 }
 
 // linesOf is a list of lines, if there are any.
@@ -85,8 +97,8 @@ func settle(c *compare.Comparison) []string {
 }
 
 // undecided says what would decide those of two versions' times that are inconclusive, and
-// about how long that takes.
-func undecided(c *compare.Comparison) (lines []string) {
+// about how long that takes, and names so many of them.
+func undecided(c *compare.Comparison, named int) (lines []string) {
 	if !isPair(c) || c.Col != record.SideKey {
 		return nil
 	}
@@ -110,17 +122,20 @@ func undecided(c *compare.Comparison) (lines []string) {
 		if row > 0 {
 			took = fmt.Sprintf(", up to about %v", (row * time.Duration(blocks)).Round(time.Second))
 		}
-		lines = append(lines, fmt.Sprintf("to decide %s: close other programs, and --blocks %d --plan sequential%s", someOf(near), blocks, took))
+		lines = append(lines, fmt.Sprintf("to decide %s: close other programs, and --blocks %d --plan sequential%s", someOf(near, named), blocks, took))
 	}
 	if len(far) > 0 {
-		lines = append(lines, "not decidable in reasonable time while the machine is this noisy: "+someOf(far)+"; close other programs (--idle=wait waits for them)")
+		lines = append(lines, "not decidable in reasonable time while the machine is this noisy: "+someOf(far, named)+"; close other programs (--idle=wait waits for them)")
 	}
 	return lines
 }
 
-// someOf names the first of several things, and counts the others.
-func someOf(names []string) string {
-	shown := names[:min(len(names), namedChanges)]
+// someOf names the first of several things, at most so many, and counts the others.
+func someOf(names []string, most int) string {
+	if most == 0 {
+		return fmt.Sprintf("%d of them", len(names))
+	}
+	shown := names[:min(len(names), most)]
 	if n := len(names) - len(shown); n > 0 {
 		shown = append(slices.Clone(shown), fmt.Sprintf("%d more", n))
 	}
@@ -370,15 +385,19 @@ const mostDoubts = 3
 
 // doubts are what to read before one believes the figures, each in a line, and how many
 // targets are met.
-func doubts(c *compare.Comparison, x Extra) []string {
+func doubts(c *compare.Comparison, x Extra, most int) []string {
 	all := slices.Concat(prefixed("warning: ", c.Warnings), prefixed("finding: ", c.Findings))
-	more := len(all) - mostDoubts
-	lines := all[:min(len(all), mostDoubts)]
+	more := len(all) - most
+	lines := all[:min(len(all), most)]
 	if score := scored(x.Card); score != "" {
 		lines = append([]string{joined("; ", slices.Concat([]string{score}, lines[:min(len(lines), 1)])...)}, lines[min(len(lines), 1):]...)
 	}
 	lines = each(lines, func(s string) string { return shortened(s, SummaryColumns) })
-	if more > 0 {
+	switch {
+	case more <= 0:
+	case most == 0:
+		lines = append(lines, fmt.Sprintf("%d warnings and findings", more))
+	default:
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return lines

@@ -43,6 +43,9 @@ func TestSummaryFits(t *testing.T) {
 		if len(lines) > SummaryLines {
 			t.Errorf("%s: %d lines:\n%s", path, len(lines), out)
 		}
+		if isPair(c) && !strings.Contains(out, "verdict\n") {
+			t.Errorf("%s: no row of the table is left:\n%s", path, out)
+		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > SummaryColumns && !strings.HasPrefix(line, "benchrun ") {
 				t.Errorf("%s: %d columns: %s", path, n, line)
