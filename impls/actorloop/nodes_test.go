@@ -184,11 +184,12 @@ func TestLenOfManySenders(t *testing.T) {
 
 // Whoever takes the messages of a block, they are counted, and who takes the last one has it.
 func TestBlockOfManyTakers(t *testing.T) {
-	for range 500 {
+	for range 2000 {
 		var (
-			all  sync.WaitGroup
-			s    nodes
-			mine [3][]*node[letter]
+			all   sync.WaitGroup
+			start = make(chan struct{})
+			s     nodes
+			mine  [3][]*node[letter]
 		)
 		for i := range blockLen {
 			mine[i%3] = append(mine[i%3], s.get())
@@ -197,6 +198,7 @@ func TestBlockOfManyTakers(t *testing.T) {
 		for _, of := range mine {
 			all.Go(func() {
 				var s nodes
+				<-start
 				for i, n := range of {
 					if i%2 == 0 {
 						discard(n)
@@ -207,6 +209,7 @@ func TestBlockOfManyTakers(t *testing.T) {
 				}
 			})
 		}
+		close(start)
 		all.Wait()
 		if n := b.waits.Load(); n != 0 {
 			t.Fatalf("%d messages of a block wait, of which all were taken", n)
