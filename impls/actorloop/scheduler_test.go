@@ -419,6 +419,16 @@ func TestBetweenTurns(t *testing.T) {
 		if b.out != nil {
 			t.Errorf("%s: an actor that sleeps keeps memory for messages", name)
 		}
+		s.told() // that it was ready
+		for n := range 2 {
+			b.Send(n, nil)
+		}
+		handle(1)
+		b.rest(actor.Yield)
+		wantLen("one left", 1)
+		handle(1)
+		b.rest(actor.Continue)
+		wantLen("asleep again", 0)
 	}
 }
 
