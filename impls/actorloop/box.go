@@ -16,9 +16,9 @@ type box struct {
 	cell actor.Cell // ends with what the turn writes
 
 	// The turn's.
-	out  *node[letter] // what it has taken, the oldest first
-	left int32         // messages in it
-	held atomic.Int32  // left, as of the end of the last turn that left any: for Len
+	out     *node[letter] // what it has taken, the oldest first
+	left    int32         // messages in it
+	counted int32         // so many of what it has taken are in waiting; left, between turns
 
 	_ [32]byte // what senders touch, for every message as well, begins a cache line: 192
 
@@ -29,8 +29,8 @@ type box struct {
 	// owns the actor and schedules it. Of a mailbox that is not a plain one it is that switch only.
 	in inbox[letter]
 
-	// waiting counts the messages in the inbox, for Len. It is too low while a sender has still to
-	// count its message, which the turn may have taken already.
+	// waiting is how many messages wait in a plain mailbox. It is too low while a sender has still
+	// to count its message, which the turn may have taken already.
 	waiting atomic.Int32
 
 	// suspended is set by the end of a turn, instead of having in sleep, and cleared by
@@ -96,10 +96,9 @@ func (b *box) resume() bool {
 
 func (b *box) Close() {
 	came, n := b.in.close(&closed)
-	b.waiting.Add(int32(-n))
 	left := b.out
 	b.out, b.left = nil, 0
-	b.held.Store(0)
+	b.count(int32(-n))
 	b.refuse(left)
 	b.refuse(came)
 	if b.bounded != nil {
@@ -118,12 +117,21 @@ func (b *box) refuse(n *node[letter]) {
 	}
 }
 
-// Len implements [actor.Port]. What a turn has taken it counts as of the turn before.
+// count adds n to waiting, and takes away what the turn has handled of what it had taken.
+func (b *box) count(n int32) {
+	if n += b.left - b.counted; n != 0 {
+		b.waiting.Add(n)
+	}
+	b.counted = b.left
+}
+
+// Len implements [actor.Port]. What a turn has taken counts, but for the first, until it takes
+// more or is over.
 func (b *box) Len() int {
 	if b.bounded != nil {
 		return b.bounded.len()
 	}
-	return int(max(b.held.Load()+b.waiting.Load(), 0))
+	return int(max(b.waiting.Load(), 0))
 }
 
 // turn runs a turn of the actor on w. It keeps the message that is being handled in
@@ -167,9 +175,9 @@ func (b *box) refill() bool {
 	if b.in.empty() {
 		return false
 	}
+	b.count(-1) // the first is about to be handled
 	taken, n := b.in.take()
-	b.out, b.left = taken, int32(n)
-	b.waiting.Add(int32(-n))
+	b.out, b.left, b.counted = taken, int32(n), int32(n)-1
 	return true
 }
 
@@ -180,9 +188,7 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	if invariants.Enabled && (b.in.isAsleep() || b.suspended.Load()) {
 		invariants.Violated("actorloop", "an actor in a turn is scheduled")
 	}
-	if b.left > 0 || b.held.Load() > 0 {
-		b.held.Store(b.left)
-	}
+	b.count(0)
 	switch v {
 	case actor.Yield:
 		return true

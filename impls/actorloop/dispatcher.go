@@ -146,7 +146,10 @@ type worker struct {
 func (w *worker) begin(d *Dispatcher) { w.d, w.nodes = d, stocks.Get().(*nodes) }
 
 // end gives back what begin has been lent.
-func (w *worker) end() { stocks.Put(w.nodes) }
+func (w *worker) end() {
+	stocks.Put(w.nodes)
+	w.nodes = nil // they are another one's
+}
 
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
