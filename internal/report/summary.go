@@ -22,13 +22,14 @@ const (
 )
 
 // Summary returns what a terminal shows of c: the answer, a row for each benchmark, what is
-// folded, and what to type next. As many rows are folded as do not fit; where next to none would
-// be left, what is undecided or doubtful is named once, or only counted.
+// folded, and what to type next. As many rows are folded as do not fit; where fewer
+// would be left than are named of what is undecided or doubtful, one of that is named, or none.
 func Summary(c *compare.Comparison, x Extra) (d Doc) {
-	for _, named := range []struct{ names, doubts, rows int }{{namedChanges, mostDoubts, 3}, {1, 1, 1}, {0, 0, 0}} {
-		for rows := SummaryLines; rows >= named.rows; rows-- {
-			var fits bool
-			if d, fits = summary(c, x, amount{rows, named.names, named.doubts}); fits {
+	d.Title = Headline(c)
+	for _, named := range []int{namedChanges, 1, 0} {
+		for rows := SummaryLines; rows >= named; rows-- {
+			d.Blocks = summarized(c, x, rows, named)
+			if strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
 				return d
 			}
 		}
@@ -36,25 +37,18 @@ func Summary(c *compare.Comparison, x Extra) (d Doc) {
 	return d
 }
 
-// amount is how much a summary says: the most rows of its table, names in a list, and doubts.
-type amount struct{ rows, names, doubts int }
-
-// summary returns a summary, and whether it fits on a screen.
-func summary(c *compare.Comparison, x Extra, most amount) (d Doc, fits bool) {
-	d = Doc{Title: Headline(c), Blocks: summarized(c, x, most)}
-	return d, strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines
-}
-
-func summarized(c *compare.Comparison, x Extra, most amount) []Block {
+// summarized has at most so many rows in its table, and names so many of what is undecided, and
+// of what is doubtful.
+func summarized(c *compare.Comparison, x Extra, rows, named int) []Block {
 	blocks := linesOf(slices.Concat(faults(c), wrapped(slices.Concat(answerLines(c), settle(c)))))
 	if len(c.Tables) > 0 {
-		table, folded := summaryTable(c, most.rows)
+		table, folded := summaryTable(c, rows)
 		for _, t := range table {
 			blocks = append(blocks, t.narrowed(SummaryColumns))
 		}
-		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c, most.names))))...)
+		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c, named))))...)
 	}
-	return append(blocks, linesOf(slices.Concat(doubts(c, x, most.doubts), next(c, x)))...)
+	return append(blocks, linesOf(slices.Concat(doubts(c, x, named), next(c, x)))...)
 }
 
 // linesOf is a list of lines, if there are any.
@@ -380,11 +374,8 @@ func valueTable(c *compare.Comparison, t compare.Table, rows int) (table []Table
 	})}, folded
 }
 
-// mostDoubts is how many findings and warnings a summary shows.
-const mostDoubts = 3
-
-// doubts are what to read before one believes the figures, each in a line, and how many
-// targets are met.
+// doubts are what to read before one believes the figures, each in a line, at most so many, and
+// how many targets are met.
 func doubts(c *compare.Comparison, x Extra, most int) []string {
 	all := slices.Concat(prefixed("warning: ", c.Warnings), prefixed("finding: ", c.Findings))
 	more := len(all) - most
