@@ -96,9 +96,9 @@ func (b *box) resume() bool {
 
 func (b *box) Close() {
 	came, n := b.in.close(&closed)
+	b.waiting.Add(int32(-n) - b.counted)
 	left := b.out
-	b.out, b.left = nil, 0
-	b.count(int32(-n))
+	b.out, b.left, b.counted = nil, 0, 0
 	b.refuse(left)
 	b.refuse(came)
 	if b.bounded != nil {
@@ -115,14 +115,6 @@ func (b *box) refuse(n *node[letter]) {
 		discard(n)
 		n = next
 	}
-}
-
-// count adds n to waiting, and takes away what the turn has handled of what it had taken.
-func (b *box) count(n int32) {
-	if n += b.left - b.counted; n != 0 {
-		b.waiting.Add(n)
-	}
-	b.counted = b.left
 }
 
 // Len implements [actor.Port]. What a turn has taken counts, but for the first, until it takes
@@ -175,8 +167,8 @@ func (b *box) refill() bool {
 	if b.in.empty() {
 		return false
 	}
-	b.count(-1) // the first is about to be handled
 	taken, n := b.in.take()
+	b.waiting.Add(-b.counted - 1) // what was taken before, and the first of these, which is about to be handled
 	b.out, b.left, b.counted = taken, int32(n), int32(n)-1
 	return true
 }
@@ -188,7 +180,10 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	if invariants.Enabled && (b.in.isAsleep() || b.suspended.Load()) {
 		invariants.Violated("actorloop", "an actor in a turn is scheduled")
 	}
-	b.count(0)
+	if b.counted != b.left {
+		b.waiting.Add(b.left - b.counted)
+		b.counted = b.left
+	}
 	switch v {
 	case actor.Yield:
 		return true

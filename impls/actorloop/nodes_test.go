@@ -31,6 +31,18 @@ func TestNodesAreUsedAgain(t *testing.T) {
 	}
 }
 
+// A worker that has ended, or a guest that has left, has no nodes: another one may.
+func TestWorkerGivesNodesBack(t *testing.T) {
+	var w worker
+	w.begin(NewDispatcher())
+	if nodesOf(&w) == nil {
+		t.Error("a worker has no nodes")
+	}
+	if w.end(); nodesOf(&w) != nil {
+		t.Error("a worker that has ended has nodes")
+	}
+}
+
 // A block is used again when all its messages have been taken or discarded, and not before; one
 // that its goroutine has no use for others get.
 func TestBlockWithAMessageIsKept(t *testing.T) {
