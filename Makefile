@@ -185,7 +185,7 @@ generated:
 	for m in $(CODE_MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
 	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
 
-# The simulations of internal/stats, scale and history are not here: they take minutes.
+# The simulations of internal/stats and history are not here: they take minutes.
 .PHONY: docs
 docs: ## write the parts of documents that are made of results and lists
 	go test -count=1 ./internal/report -run '^TestQuotes$$' -update

@@ -277,12 +277,6 @@ var importPolicy = Policy{
 			TestOurs: []string{"internal/quotetest"},
 		},
 		{
-			Packages: "internal/scale",
-			Why:      "a model is made of figures that were kept, and of nothing that it is a model of",
-			Ours:     []string{"internal/record"},
-			TestOurs: []string{"internal/quotetest"},
-		},
-		{
 			Packages: "internal/truth/...",
 			Why:      "the plants are laid out as modules that need the standard library only, and what lays them out knows nothing of how they are measured",
 		},
