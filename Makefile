@@ -26,7 +26,7 @@ NUMBERS := 1,2,8
 # What has nothing that goes on at the same time: the race detector finds nothing there.
 SEQUENTIAL := . ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/firmware/line ./examples/internal/cli \
 	$(patsubst %,./internal/%,bisect calibrate compare conform decimal history jobs lint measure panics queue quotetest \
-	record report scale scratch stats targets truth/... versions)
+	record report scratch stats targets truth/... versions)
 
 # What runs other programs and waits for them, or for who looks at its pages, on few goroutines:
 # the tests build and start those programs, which takes most of their time. They are under -race
