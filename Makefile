@@ -11,9 +11,8 @@ SHELL := bash
 BIN := $(CURDIR)/bin
 STARTED := $(shell date +%s)
 
-# Every module of the tree, and those of them that hold packages.
+# Every module of the tree.
 MODULES := $(patsubst ./%,%,$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/testdata/*' -not -path './bin/*' | sort)))
-CODE_MODULES := $(filter-out tools,$(MODULES))
 
 # The packages whose tests run under -race with several GOMAXPROCS. Not actor, whose
 # tests are about the core, which runs by turns: it has them at night. Nor serial, whose order
@@ -25,13 +24,13 @@ NUMBERS := 1,2,8
 
 # What has nothing that goes on at the same time: the race detector finds nothing there.
 SEQUENTIAL := . ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/firmware/line ./examples/internal/cli \
-	$(patsubst %,./internal/%,bisect calibrate compare conform decimal history jobs lint measure panics queue quotetest \
+	$(patsubst %,./internal/%,bisect calibrate compare conform decimal history jobs measure panics queue quotetest \
 	record report scratch stats targets truth/... versions)
 
 # What runs other programs and waits for them, or for who looks at its pages, on few goroutines:
 # the tests build and start those programs, which takes most of their time. They are under -race
 # at night, and runner and session by day as well, where a fleet uses them.
-WAITING := ./cmd/... $(patsubst %,./internal/%,boardrun child hwcount mutate peers program/... report/serve runner session testbin why) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
+WAITING := ./cmd/... $(patsubst %,./internal/%,boardrun child hwcount peers program/... report/serve runner session testbin why) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor ./actor/mailbox ./actor/scenario ./actor/typed ./group ./task ./impls/... ./internal/measure ./hw/firmware/...
@@ -64,7 +63,7 @@ NIGHT_TEST = DYNO_NIGHTLY=1 DYNO_STRESS=$(STRESS) go test -count=1 -timeout 2h
 
 # The bugs that are planted by hand have the longest part of the night, make mutants. Under
 # -race they show nothing that they do not show without.
-PLANTED := ^Test(Mutants|Wrong|WrongOnHost)$$
+PLANTED := ^Test(Wrong|WrongOnHost)$$
 
 # sent passes on what tests say, but for what has passed, and fails if all the
 # systems of the clause actor/soak together have not been sent so many messages.
@@ -160,13 +159,13 @@ fmt: $(BIN)/gofumpt
 .PHONY: vet
 vet:
 	$(call say,go vet (and for a 32-bit machine))
-	$(call each,$(CODE_MODULES),go vet ./...)
+	$(call each,$(MODULES),go vet ./...)
 	GOARCH=386 go build $(LEAN) . $(BOARD) ./workloads/... ./conformance/... # make foreign has their tests
 
 .PHONY: staticcheck
 staticcheck: $(BIN)/staticcheck
 	$(call say,staticcheck)
-	$(call each,$(CODE_MODULES),$(BIN)/staticcheck ./...)
+	$(call each,$(MODULES),$(BIN)/staticcheck ./...)
 
 .PHONY: tidy
 tidy:
@@ -182,7 +181,7 @@ generated:
 	mkdir "$$copy/old"; \
 	git ls-files -z -co --exclude-standard -- ':!results' | while IFS= read -r -d '' f; do if [ -e "$$f" ]; then printf '%s\0' "$$f"; fi; done | xargs -0 cp --parents -Pt "$$copy/old"; \
 	cp -R "$$copy/old" "$$copy/new"; \
-	for m in $(CODE_MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
+	for m in $(MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
 	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
 
 # The simulations of internal/stats and history are not here: they take minutes.
@@ -196,17 +195,18 @@ docs: ## write the parts of documents that are made of results and lists
 .PHONY: policy
 policy:
 	$(call say,policies (imports; boards; recursion; documents))
-	$(GO_TEST) ./internal/lint
+	cd tools && $(GO_TEST) ./lint
 
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
-	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -vE '/internal/lint$$|/workloads/benchtest$$')
+	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -v '/workloads/benchtest$$')
 
 .PHONY: night
 night:
 	$(call say,all tests as long as they need)
-	$(NIGHT_TEST) -p 1 -skip '$(PLANTED)' $$(go list ./... | grep -v /internal/lint$$)
+	$(NIGHT_TEST) -p 1 -skip '$(PLANTED)' ./...
+	cd tools && $(NIGHT_TEST) -p 1 ./...
 	cd peers && $(NIGHT_TEST) -run TestSemantics .
 	.ci/foreign 386 qemu-i386 -count=1 ./actor/actorslog ./actor/remote/... ./conformance
 
@@ -282,7 +282,7 @@ AGAIN ?= 60
 .PHONY: again
 again: ## the short tests of all packages again and again, beside one another, for AGAIN=60 seconds each
 	$(call say,short tests of all packages for $(AGAIN) s each)
-	$(call each,$(CODE_MODULES),$(CURDIR)/.ci/again $(AGAIN) ./...)
+	$(call each,$(MODULES),$(CURDIR)/.ci/again $(AGAIN) ./...)
 
 .PHONY: examples
 examples:
@@ -344,9 +344,10 @@ nightly: MUTATE = 8h
 .PHONY: mutants
 mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h is how long
 	$(call say,generated mutants of the actor core and of the implementations)
-	go run ./internal/mutate/mutants -for $(MUTATE)
+	cd tools && go run ./mutants -for $(MUTATE)
 	$(call say,bugs planted by hand: the clauses and tests for them fail 40 times of 40)
-	DYNO_NIGHTLY=1 DYNO_MUTANTS=40 go test -count=1 -timeout 0 -parallel 2 -v -run '$(PLANTED)' ./conformance/conformtest
+	cd tools && go run ./planted -n 40 -jobs 2
+	DYNO_NIGHTLY=1 DYNO_WRONG=40 go test -count=1 -timeout 0 -parallel 2 -v -run '$(PLANTED)' ./conformance/conformtest
 
 .PHONY: cover
 cover: ## what part of the contracts and of every implementation their tests run, and what not

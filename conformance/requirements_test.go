@@ -108,10 +108,10 @@ var requirements = []requirement{
 
 	{id: "L1", says: "five implementations of the same interfaces", lives: "impls", tests: "impls.TestNames"},
 	{id: "L2", says: "one suite and one set of workloads for all, and for those of other modules", lives: "conformance workloads examples/outoftree", tests: "examples/outoftree.TestConformance"},
-	{id: "L3", says: "go test -bench, benchrun, results/", lives: "cmd/benchrun results", tests: "cmd/benchrun.TestScript internal/lint.TestResultsAppendOnly"},
+	{id: "L3", says: "go test -bench, benchrun, results/", lives: "cmd/benchrun results", tests: "cmd/benchrun.TestScript tools/lint.TestResultsAppendOnly"},
 	{id: "L4", says: "every target is a checked line", lives: "internal/targets", tests: "internal/targets.TestLines internal/targets.TestTargetsNameWhatThereIs"},
 	{id: "L5", says: "firmware for boards: build, flash, run, read back", lives: "hw Makefile", tests: "hw.TestBuildForTinyGo hw.TestSessions hw/firmware.TestTranscripts"},
-	{id: "L6", says: "x/perf, pprof, stats, x/sync, each where it serves", lives: "docs/dependencies.md", tests: "internal/lint.TestDocuments"},
+	{id: "L6", says: "x/perf, pprof, stats, x/sync, each where it serves", lives: "docs/dependencies.md", tests: "tools/lint.TestDocuments"},
 }
 
 // proof is what the tree has to show for lines.

@@ -28,7 +28,7 @@ var byDay = []bug{"messages kept", "one worker", "one task at a time", "executor
 func TestWrongOnHost(t *testing.T) {
 	for _, k := range wrongKinds {
 		for _, w := range k.onHost {
-			if !nightly && mutantRuns() == 0 && !slices.Contains(byDay, w.bug) {
+			if !nightly && wrongRunsAsked() == 0 && !slices.Contains(byDay, w.bug) {
 				continue
 			}
 			t.Run(k.name+"/"+string(w.bug), func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWrongOnHost(t *testing.T) {
 
 // wrongRunsOnHost is how often a clause that needs a host is run. They take real time.
 func wrongRunsOnHost() int {
-	switch asked := mutantRuns(); {
+	switch asked := wrongRunsAsked(); {
 	case asked > 0:
 		return asked
 	case raceEnabled, !nightly:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -218,13 +219,23 @@ const (
 	wrongRunsByDay = 5
 )
 
+// wrongEnv asks for so many runs of each clause on each wrong implementation, each time with a seed
+// of its own.
+const wrongEnv = "DYNO_WRONG"
+
+// wrongRunsAsked returns how many that are; 0 if they are not asked for.
+func wrongRunsAsked() int {
+	runs, _ := strconv.Atoi(os.Getenv(wrongEnv))
+	return runs
+}
+
 // wrongRunsOf returns how often it is for c. What is left behind is left by every
 // run, whatever its seed, and to see that it stays takes a second of collections
 // and waiting. Under -race it is fewer runs of all: the detector finds nothing here
 // that it does not find in what is right.
 func wrongRunsOf(c conformance.Clause) int {
 	slow := c.On.Heap || strings.Contains(c.Name, "goroutine")
-	switch asked := mutantRuns(); {
+	switch asked := wrongRunsAsked(); {
 	case asked > 0:
 		return asked
 	case slow && !nightly:

@@ -31,6 +31,15 @@ type Mutant struct {
 	text       string
 }
 
+// Key is the mutant's package, function and operator: what stays when its line is reworded.
+func (m Mutant) Key() string { return keyOf(m.ID) }
+
+// keyOf returns the key of the mutant of this name. No function's name has a colon.
+func keyOf(id string) string {
+	parts := strings.SplitN(id, ": ", 3)
+	return strings.Join(parts[:min(2, len(parts))], ": ")
+}
+
 // Mutants returns every change that the operators can make to the package, in the order of
 // its source. Some of them do not compile: see [Package.Source].
 func (p *Package) Mutants() []Mutant {

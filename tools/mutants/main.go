@@ -2,10 +2,10 @@
 // in small ways, one at a time, and looks whether the tests notice: see package mutate. It is a
 // tool for who works on dyno:
 //
-//	go run ./internal/mutate/mutants -for 1h          a sample, as large as an hour allows
-//	go run ./internal/mutate/mutants -only 'impls/channel .*: cas'
-//	go run ./internal/mutate/mutants -names some.txt -run '^TestNew$' -jobs 2    what a new test notices, in seconds
-//	go run ./internal/mutate/mutants -score results/<machine>/<file>.mutants
+//	go run ./mutants -for 1h          a sample, as large as an hour allows
+//	go run ./mutants -only 'impls/channel .*: cas'
+//	go run ./mutants -names some.txt -run '^TestNew$' -jobs 2    what a new test notices, in seconds
+//	go run ./mutants -score results/<machine>/<file>.mutants
 //
 // Results are added to a file, and a run goes on with the file of the same commit and seed.
 // An interrupt ends it at once, and nothing that is in the file is lost. With -run nothing is kept
@@ -27,9 +27,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dynolab/dyno/internal/mutate"
 	"github.com/dynolab/dyno/internal/scratch"
 	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/tools/mutate"
 )
 
 func main() {
@@ -138,7 +138,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 }
 
 // choose returns the mutants that are to be tried, in their order.
-func choose(packages []*mutate.Package, o options, equivalent map[string]string) ([]mutate.Mutant, error) {
+func choose(packages []*mutate.Package, o options, equivalent map[string]mutate.Equivalence) ([]mutate.Mutant, error) {
 	var all []mutate.Mutant
 	for _, p := range packages {
 		if len(mutate.Plan(p.Path)) > 0 {

@@ -525,23 +525,6 @@ var importPolicy = Policy{
 			Why:      "a build or a checkout needs a folder that a kill does not leave for ever",
 			Ours:     []string{"internal/filelock"},
 		},
-		{
-			Packages: "internal/mutate",
-			Why:      "it changes source text and runs tests: it knows no code of which it makes mutants",
-			Ours:     []string{"internal/child", "internal/console"},
-			TestOurs: []string{"internal/patience", "internal/quotetest"},
-			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/tools/go/..."},
-		},
-		{
-			Packages: "internal/mutate/mutants",
-			Why:      "the tool is thin: flags in, and a file of results as other measurements have it",
-			Ours:     []string{"internal/mutate", "internal/scratch", "internal/session"},
-		},
-		{
-			Packages: "internal/lint",
-			Why:      "it judges the others and must not depend on them",
-			Others:   []string{"golang.org/x/tools/go/..."},
-		},
 	},
 
 	BoardStd: []string{

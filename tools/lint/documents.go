@@ -174,7 +174,7 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		section, _, _ = strings.Cut(section, "\n## ")
 		want, got := submatches(requireLine, string(goMod)), submatches(mdCell, section)
 		if file == "tools/go.mod" {
-			want = submatches(toolLine, string(goMod))
+			want = append(want, submatches(toolLine, string(goMod))...)
 		}
 		want = slices.DeleteFunc(want, func(m string) bool { return strings.Contains(string(goMod), "replace "+m+" ") }) // our own
 		for _, m := range want {

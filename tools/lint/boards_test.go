@@ -1,4 +1,4 @@
-package boards_test
+package lint
 
 import (
 	"errors"
@@ -10,6 +10,9 @@ import (
 
 	"golang.org/x/tools/go/packages"
 )
+
+// boardsFolder has a package for each board.
+const boardsFolder = "../../hw/boards"
 
 // tinygoOnly are the messages about imports of packages that only TinyGo has.
 var tinygoOnly = regexp.MustCompile(`(could not import|package) (machine|device/\w+|runtime/(volatile|interrupt))\b`)
@@ -23,6 +26,7 @@ func checkBoards(overlay map[string][]byte) (n int, err error) {
 		BuildFlags: []string{"-tags=tinygo,baremetal"},
 		Env:        append(os.Environ(), "CGO_ENABLED=0"),
 		Overlay:    overlay,
+		Dir:        boardsFolder,
 	}, "./...")
 	if err != nil {
 		return 0, err
@@ -48,7 +52,7 @@ func TestBoardsTypeCheck(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	boards, err := filepath.Glob("*/board.go")
+	boards, err := filepath.Glob(boardsFolder + "/*/board.go")
 	if err != nil || n < len(boards) || len(boards) < 6 {
 		t.Errorf("%d packages were read, of %d boards: %v", n, len(boards), err)
 	}
@@ -56,7 +60,7 @@ func TestBoardsTypeCheck(t *testing.T) {
 
 // A board that does not fit the firmware is noticed.
 func TestBoardsTypeCheckFails(t *testing.T) {
-	path, err := filepath.Abs("pico/board.go")
+	path, err := filepath.Abs(boardsFolder + "/pico/board.go")
 	if err != nil {
 		t.Fatal(err)
 	}
