@@ -597,4 +597,9 @@ var blockingClauses = []Clause{
 			w.wantLog(d, "2")
 		}),
 	},
+	{
+		Name: "actor/overlap-together", Rule: "V4", Needs: overlapEager,
+		Why:   "Overlap is promised: of actors that are told something together each has its turn, whichever of the others' handlers wait for it",
+		Check: Overlaps(waits, 5),
+	},
 }

@@ -628,8 +628,11 @@ func (w *world) counted(b book) {
 // oneProcessor makes what is started while f runs believe that there is one
 // processor, so that there is one worker, and who comes first is not left to
 // the operating system.
-func oneProcessor(f func()) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+func oneProcessor(f func()) { processors(1, f) }
+
+// processors makes it believe that there are n.
+func processors(n int, f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	f()
 }
 

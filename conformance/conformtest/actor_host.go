@@ -40,6 +40,10 @@ var actorHostClauses = []hostClause{
 		Why: "handlers that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
 	}, checkBlockedForReal},
 	{conformance.Clause{
+		Name: "actor/overlap-for-real", Rule: "V4", Needs: dyno.Promises{Overlap: true, Eager: true},
+		Why: "of actors that are told something together each has its turn, also if the handlers before it compute or sit in a system call until then",
+	}, checkOverlapForReal},
+	{conformance.Clause{
 		Name: "actor/waits-are-idle", Rule: "FR-020", Needs: dyno.Promises{Overlap: true, Eager: true},
 		Why: "who waits for room, and a worker without work, is parked: it neither spins nor polls, and the processor is free for others",
 	}, checkWaitsAreIdle},

@@ -127,6 +127,26 @@ func (s *suite) blockForReal(e *conformance.Env, how blocker, n int) (worst time
 	return worst, h.Shutdown(nil) //nolint:staticcheck // nil means Background
 }
 
+// checkOverlapForReal is actor/overlap-together in ways that a bubble has no time for, or cannot see.
+func checkOverlapForReal(_ *testing.T, s *suite) outcome {
+	r, w, err := blockingPipe()
+	if err != nil {
+		return outcome{err: err}
+	}
+	return s.outside(s.limit, conformance.Overlaps([]conformance.Way{
+		{Name: "computes", New: func(*conformance.Env, int) (wait, release func()) {
+			var done atomic.Bool
+			return func() {
+				for begun := time.Now(); !done.Load() && time.Since(begun) < time.Minute; {
+				}
+			}, func() { done.Store(true) }
+		}},
+		{Name: "sits in a system call", New: func(_ *conformance.Env, n int) (wait, release func()) {
+			return func() { _, _ = io.ReadFull(r, make([]byte, 1)) }, func() { _, _ = w.Write(make([]byte, n)) }
+		}},
+	}, 1))
+}
+
 // burnShare is the part of one processor that a system in which all wait may
 // burn, one in so many: one that spins burns all of it, and those that park,
 // with what else the process has to do, less than a hundredth. One that polls

@@ -190,8 +190,17 @@ func (d *wrongDispatcher) drive(w *wrongWorker) {
 		}
 		b := d.ready[i]
 		d.ready = slices.Delete(d.ready, i, i+1)
+		var kept *wrongBox
+		if d.bug.is("two ready actors taken at once") && len(d.ready) > 0 {
+			kept = d.ready[0]
+			d.ready = slices.Delete(d.ready, 0, 1)
+		}
 		d.mu.Unlock()
 		b.turn(w)
+		if kept != nil {
+			d.mu.Unlock()
+			kept.turn(w)
+		}
 		if d.bug.is("RunUntilIdle ends early") || d.waits != nil && len(d.waits.answer) > 0 {
 			break
 		}
@@ -768,7 +777,8 @@ var wrongDispatchers = []wrong{
 	{"yield to the front", "turn-others flood"},
 	{"newest ready actor first", "turn-others-pair turn-others-ring turn-others-many turn-others-at-all"},
 	{"newest ready actor first, but for every thousandth", "turn-others-pair turn-others-ring"},
-	{"one worker", "blocked-handlers overlap block-within-a-turn"},
+	{"one worker", "blocked-handlers overlap overlap-together block-within-a-turn"},
+	{"two ready actors taken at once", "overlap-together"},
 
 	// Failures.
 	{"panic overlooked", "failure-stops"},
@@ -843,7 +853,7 @@ var wrongDispatchersOnHost = []wrong{
 	{"a byte of each message kept", "cycles-leak-nothing"},
 	{"mailbox of a stopped actor kept", "stopped-collected"},
 	{"system kept for ever", "system-collected soak"},
-	{"one worker", "blocked-for-real"},
+	{"one worker", "blocked-for-real overlap-for-real"},
 	{"waiting sender spins", "waits-are-idle"},
 	{"every seventh message lost", "flood-of-a-million soak"},
 	{"every seventh message doubled", "soak"},

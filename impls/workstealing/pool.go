@@ -388,7 +388,9 @@ func (p *Pool) end() {
 	}
 }
 
-// visible reports whether there is a job that a searching worker should take.
+// visible reports whether there is a job that a searching worker should take. Who stops
+// looking asks it, and relies on the answer: what is left for a worker to come to itself the
+// watchdog looks after from now on, since the job that this one is in may wait for it.
 func (p *Pool) visible() bool {
 	if p.queued() {
 		return true
@@ -399,21 +401,21 @@ func (p *Pool) visible() bool {
 			if w == nil {
 				continue
 			}
-			if w.pays() {
+			some, pays := w.waits()
+			if !some {
+				// The owner adds a job and then looks whether it is shown; this hides
+				// it and then looks whether there is a job. One of them sees the other.
+				invariants.Window()
+				r.hide(w.bit)
+				if some, pays = w.waits(); some {
+					r.show(w.bit)
+				}
+			}
+			if pays {
 				return true
 			}
-			if w.stock() {
-				continue // the worker comes to it, or the watchdog does
-			}
-			// The owner adds a job and then looks whether it is shown; this hides
-			// it and then looks whether there is a job. One of them sees the other.
-			invariants.Window()
-			r.hide(w.bit)
-			if w.stock() {
-				r.show(w.bit)
-				if w.pays() {
-					return true
-				}
+			if some {
+				p.arm()
 			}
 		}
 	}

@@ -318,8 +318,8 @@ func (w *worker) poll() job {
 	if j.none() && searching(p.search.Load()) > 0 {
 		j = w.rob()
 	}
-	if !j.none() && w.stock() && !w.pays() {
-		p.arm() // should j block, what was to be next (see push) waits here
+	if !j.none() {
+		w.leave() // should j block, what was to be next (see push) waits here
 	}
 	return j
 }
@@ -417,9 +417,15 @@ func (w *worker) push(b *box) {
 // enqueue is push for a worker that keeps what becomes ready, and comes to another actor first.
 func (w *worker) enqueue(b *box) {
 	w.add(job{r: b}, 0)
-	if w.pays() {
+	w.leave()
+}
+
+// leave sees to it that somebody comes to what waits here, whatever the worker's next job does.
+func (w *worker) leave() {
+	switch some, pays := w.waits(); {
+	case pays:
 		w.pool.wake()
-	} else {
+	case some:
 		w.pool.arm()
 	}
 }
@@ -448,22 +454,27 @@ func (w *worker) fork(f *future) {
 	w.queue.last = f
 }
 
-// pays reports whether what waits in the queue is worth another worker: whether it
+// pays reports whether what waits in the queue is worth another worker. Any goroutine may call it.
+func (w *worker) pays() bool {
+	_, pays := w.waits()
+	return pays
+}
+
+// waits reports whether a job waits for this worker, and whether it is worth another one: whether it
 // would wait here for longer than the other one needs to come to it. If it is not known
 // how long, it is, but not with TinyGo: there is no processor for another one, and its
-// stack is a tenth of the memory. Any goroutine may call it.
-func (w *worker) pays() bool {
+// stack is a tenth of the memory. Both are of one moment: a pool that has only groups never arms
+// the watchdog, whose timer would be of the bubble in which it was made. Any goroutine may call it.
+func (w *worker) waits() (some, pays bool) {
 	all := w.stuck.Load() || w.pool.cfg.Strategy == WorkConserving
-	if all && w.next.Load() != nil {
-		return true
-	}
+	next := w.next.Load() != nil
 	s := unpack(w.queue.word.Load())
 	n := s.len()
 	if n == 0 {
-		return false
+		return next, next && all
 	}
 	c := w.cost.Load()
-	return all || s.flags&flagUrgent != 0 || c == 0 && apart == 1 || uint64(n)*uint64(c) >= worthwhile
+	return true, all || s.flags&flagUrgent != 0 || c == 0 && apart == 1 || uint64(n)*uint64(c) >= worthwhile
 }
 
 // offer puts b, if it is the one to run next here, where others can take it: the
