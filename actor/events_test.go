@@ -221,6 +221,34 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
+// TestLetterIsAnswered: who reads dead letters, in the call, may answer a question in the place
+// of its actor; what is not answered so has no answer.
+func TestLetterIsAnswered(t *testing.T) {
+	for _, keep := range []int{0, -1} {
+		type question struct{ actor.ReplyTo }
+		sys, err := actor.NewSystem(actor.Config{
+			Dispatcher: serial.NewDispatcher(), Guardian: idler, KeepDeadLetters: keep,
+			DeadLetters: func(l actor.DeadLetter) {
+				if _, ok := l.Msg.(question); ok {
+					must(t, l.ReplyTo.Tell("found"))
+				}
+			},
+		})
+		must(t, err)
+		f := sys.Ask(sys.UserGuardian(), 0, func(to actor.ReplyTo) any { return question{to} })
+		g := sys.Ask(sys.UserGuardian(), 0, func(to actor.ReplyTo) any { return to })
+		must(t, sys.Tell(sys.UserGuardian().PID(), 1))
+		sys.Stop(sys.UserGuardian())
+		sys.RunUntilIdle()
+		if msg, _, err := f.Poll(); msg != "found" || err != nil {
+			t.Errorf("a question that was answered for its actor: %v, %v", msg, err)
+		}
+		if msg, _, err := g.Poll(); msg != nil || err != actor.ErrStopped {
+			t.Errorf("one that was not: %v, %v", msg, err)
+		}
+	}
+}
+
 // opened is a message in a box that counts how often it was opened.
 type opened struct{ times *int }
 

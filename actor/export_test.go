@@ -12,3 +12,10 @@ func (r Ref) IsShell() bool {
 	c := r.cell
 	return c.actor == nil && c.more == nil && c.children == nil && c.older == nil && c.newer == nil
 }
+
+// Peers returns how many other systems s remembers.
+func (s *System) Peers() int {
+	s.remote.mu.Lock()
+	defer s.remote.mu.Unlock()
+	return len(s.remote.peers)
+}

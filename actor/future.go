@@ -44,6 +44,18 @@ type ReplyTo struct {
 // ReplyTo returns the actor as the receiver of replies: they are messages to it.
 func (r Ref) ReplyTo() ReplyTo { return ReplyTo{ref: r} }
 
+// ReplyAddress implements [Requester]: it returns r.
+func (r ReplyTo) ReplyAddress() ReplyTo { return r }
+
+// unanswered ends the Future, if it is one's and goes on: its request will not be handled.
+func (r ReplyTo) unanswered(reason error) {
+	if r.promise != nil {
+		r.promise.complete(r.ticket, reason)
+	} else if r.Awaits() {
+		_ = r.ref.Tell(Failed{reason}) // in another system; if that is lost the Future has ended with its link
+	}
+}
+
 // IsZero reports whether r is zero.
 func (r ReplyTo) IsZero() bool { return r == ReplyTo{} }
 
@@ -90,7 +102,8 @@ func (x *Context) Reply(to ReplyTo, msg any) error {
 // goroutines at once.
 //
 // A Future ends exactly once: with the first reply, with its timeout, with its
-// system, or with Discard, whichever comes first. The result is delivered
+// system, with the dead letter that its request has become (see [Requester]), or with
+// Discard, whichever comes first. The result is delivered
 // once, by the first Wait or Poll that finds it, of whichever copy: what waits
 // behind a Future is used again for others then, which is why asking costs no
 // allocation. From then on every copy answers [ErrTaken]; it never sees the

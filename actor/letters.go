@@ -33,9 +33,9 @@ type DeadLetter struct {
 // Msg to the actor that took over.
 func (l DeadLetter) Resend() error { return l.To.Tell(l.Msg) }
 
-// Requester is implemented by messages that carry a ReplyTo, so that a dead letter
-// can show who waits for an answer, and a reader of the dead letters
-// give one.
+// Requester is implemented by messages that carry a ReplyTo, and by the ReplyTo itself, so
+// also by a struct that embeds one. If such a message is a dead letter the Future that waits
+// for its reply ends with the letter's Reason, unless Config.DeadLetters has answered it.
 type Requester interface {
 	// ReplyAddress returns where the reply is to go.
 	ReplyAddress() ReplyTo

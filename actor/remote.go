@@ -72,15 +72,24 @@ var (
 	ErrUnreachable = errors.New("actor: the link to the actor's system was lost")
 )
 
-// mostProxies bounds the Refs to actors of one other system that are kept for
-// the sake of equality: half a generation. 16,384 of them are some 5 MB, on a
-// host not much, and a board does not talk to as many.
+// mostProxies bounds the Refs to actors of other systems that are kept for the sake of
+// equality: half a generation. 16,384 of them are some 5 MB, on a host not much, and a
+// board does not talk to as many. It is a bound for all systems together, as others may
+// have this one make Refs, under any number of names.
 const mostProxies = 1 << 14
+
+// mostUnlinked bounds the systems without a link that are remembered because there may
+// be Refs to their actors.
+const mostUnlinked = 1 << 10
 
 // remote is what a system knows of others.
 type remote struct {
 	mu    sync.Mutex // guards what follows, the maps of all peers and the watchers of their proxies
 	peers map[string]*peer
+	ended uint64 // links that have ended
+
+	// Proxies that were handed out: see peer.
+	young, old map[proxyKey]*proxy
 
 	replies map[PID]exported // Futures whose ReplyTo has an address
 	sweep   int              // the size of replies at which those that have ended are taken out
@@ -88,7 +97,9 @@ type remote struct {
 
 // peer is another system: one incarnation of it. It is there from the first link
 // on, so that Refs live through a link's loss, until another incarnation has
-// its name.
+// its name. If no Ref to its actors was made it ends with its link, and if more than
+// mostUnlinked others have lost theirs since it is forgotten: Refs to it then fail with
+// ErrNoLink for good.
 //
 // A Ref is compared by its pointer, so equal addresses must have equal proxies.
 // For that the proxies handed out are remembered – but an actor that has
@@ -99,20 +110,23 @@ type remote struct {
 // uintptr and a finalizer is wrong where finalizers do not run. Those that are
 // watched stay until they are not.
 type peer struct {
-	name                string
-	boot                uint64
-	line                atomic.Pointer[Line] // nil: none at present; written with remote.mu
-	gone                atomic.Bool          // another incarnation has the name
-	before              []uint64             // the boots of the last few that had it before
-	young, old, watched map[proxyKey]*proxy
+	name    string
+	boot    uint64
+	line    atomic.Pointer[Line] // nil: none at present; written with remote.mu
+	gone    atomic.Bool          // another incarnation has the name
+	before  []uint64             // the boots of the last few that had it before
+	known   bool                 // a Ref to an actor of it was made
+	ended   uint64               // which of the links that have ended was its last
+	watched map[proxyKey]*proxy
 }
 
 // mostBefore bounds peer.before: a system that restarts more often than that
 // while an address is kept answers ErrNoLink for it, and not ErrStopped.
 const mostBefore = 16
 
-// proxyKey is an address within a system.
+// proxyKey is an address.
 type proxyKey struct {
+	peer *peer
 	path string
 	pid  PID
 }
@@ -141,9 +155,9 @@ type Line struct {
 // what is sent to its actors fails with [ErrStopped]. Connect panics if l is nil,
 // boot is 0, or the name is empty or the system's own.
 //
-// Two Refs of the same address are equal (==), unless so many addresses of that
-// system have been resolved in the time between that the first one is
-// forgotten: 16,384 others at least. It goes on working, and who has to compare
+// Two Refs of the same address are equal (==), unless so many addresses of other
+// systems have been resolved in the time between that the first one is
+// forgotten: 16,384 at least. It goes on working, and who has to compare
 // over such a time compares what [Ref.Address] returns.
 //
 // A remote Ref can be sent to, compared, passed on and, over a [Controller],
@@ -165,7 +179,11 @@ func (s *System) Connect(name string, boot uint64, l Link) *Line {
 		p.gone.Store(true)
 		before = p.line.Load()
 		lost = p.cut()
-		p = &peer{name: name, boot: boot, before: append(p.before[max(0, len(p.before)-mostBefore+1):], p.boot)}
+		next := &peer{name: name, boot: boot, before: p.before}
+		if p.known { // else no address of that boot was of use here
+			next.before = append(p.before[max(0, len(p.before)-mostBefore+1):], p.boot)
+		}
+		p = next
 	default:
 		before = p.line.Load()
 		lost = p.cut()
@@ -230,8 +248,32 @@ func (l *Line) End() {
 		return
 	}
 	lost := l.peer.cut()
+	r.unlinked(l.peer)
 	r.mu.Unlock()
 	l.system.lost(l, lost)
+}
+
+// unlinked forgets p, which has no link any more, or whichever is without one for longest
+// if there are too many. mu is held.
+func (r *remote) unlinked(p *peer) {
+	if !p.known && len(p.before) == 0 {
+		delete(r.peers, p.name)
+		return
+	}
+	r.ended++
+	p.ended = r.ended
+	n := 0
+	for _, q := range r.peers {
+		if q.line.Load() == nil {
+			n++
+			if q.ended < p.ended {
+				p = q
+			}
+		}
+	}
+	if n > mostUnlinked {
+		delete(r.peers, p.name)
+	}
 }
 
 // Terminated says that the actor of the peer with that path and PID has stopped:
@@ -239,7 +281,7 @@ func (l *Line) End() {
 func (l *Line) Terminated(path string, pid PID, err error) {
 	r := &l.system.remote
 	r.mu.Lock()
-	k := proxyKey{path, pid}
+	k := proxyKey{l.peer, path, pid}
 	x := l.peer.watched[k]
 	if x == nil || l.peer.line.Load() != l {
 		r.mu.Unlock()
@@ -377,33 +419,34 @@ func (r *remote) resolve(s *System, a Address) (Ref, error) {
 	if p.line.Load() == nil {
 		return Ref{}, ErrNoLink
 	}
-	return Ref{&p.proxy(s, a).cell}, nil
+	return Ref{&r.proxy(s, p, a).cell}, nil
 }
 
-// proxy returns the one that stands for a. remote.mu is held.
-func (p *peer) proxy(s *System, a Address) *proxy {
+// proxy returns the one that stands for a, an address of p's. mu is held.
+func (r *remote) proxy(s *System, p *peer, a Address) *proxy {
+	p.known = true
 	if a.Path == replyPath {
 		return newProxy(s, p, a) // used once, as a rule
 	}
-	k := proxyKey{a.Path, a.PID}
-	x := p.young[k]
+	k := proxyKey{p, a.Path, a.PID}
+	x := r.young[k]
 	if x != nil {
 		return x
 	}
-	if x = p.old[k]; x == nil {
+	if x = r.old[k]; x == nil {
 		x = p.watched[k]
 	}
 	if x == nil {
 		x = newProxy(s, p, a)
 	}
-	if len(p.young) >= mostProxies {
-		p.old, p.young = p.young, nil
+	if len(r.young) >= mostProxies {
+		r.old, r.young = r.young, nil
 	}
-	if p.young == nil {
-		p.young = make(map[proxyKey]*proxy)
+	if r.young == nil {
+		r.young = make(map[proxyKey]*proxy)
 	}
 	// x may stay in the old generation as well, until that is forgotten.
-	p.young[x.key()] = x
+	r.young[x.key()] = x
 	return x
 }
 
@@ -418,7 +461,7 @@ func newProxy(s *System, p *peer, a Address) *proxy {
 	return x
 }
 
-func (x *proxy) key() proxyKey { return proxyKey{x.cell.name(), x.cell.pid} }
+func (x *proxy) key() proxyKey { return proxyKey{x.peer, x.cell.name(), x.cell.pid} }
 
 func (x *proxy) address() Address {
 	return Address{System: x.peer.name, Boot: x.peer.boot, Path: x.cell.name(), PID: x.cell.pid}

@@ -396,3 +396,44 @@ func TestRemoteRefsAreForgotten(t *testing.T) {
 		t.Errorf("the address of a forgotten Ref is %v", kept.Address())
 	}
 }
+
+// TestSystemsAreForgotten: others come under any number of names, and again and again as
+// another incarnation, and what is remembered of them is bounded: those to which there are Refs
+// without a link for least long.
+func TestSystemsAreForgotten(t *testing.T) {
+	const most = 1 << 10
+	h := newHost(t, implsUnderTest[1])
+	link := &direct{to: h.System.System}
+	resolve := func(name string, boot uint64) error {
+		_, err := h.System.ResolveAddress(actor.Address{System: name, Boot: boot, Path: "/user", PID: pid(t, "5")})
+		return err
+	}
+	kept := h.System.Connect("kept", 1, link)
+	must(t, resolve("kept", 1))
+	for i := range 3 * most {
+		name := strconv.Itoa(i)
+		h.System.Connect(name, 1, link)
+		h.System.Connect(name, 2, link).End() // of neither was there a Ref
+	}
+	if n := h.System.Peers(); n != 1 {
+		t.Errorf("%d systems are remembered, want the one that is connected", n)
+	}
+	kept.End()
+	for i := range most {
+		line := h.System.Connect(strconv.Itoa(i), 1, link)
+		must(t, resolve(strconv.Itoa(i), 1))
+		if i == most-2 {
+			h.System.Connect("kept", 1, link).End() // it was there since the others have left
+		}
+		line.End()
+	}
+	if n := h.System.Peers(); n != most {
+		t.Errorf("%d systems are remembered, want %d", n, most)
+	}
+	for name, want := range map[string]error{"kept": actor.ErrStopped, "0": actor.ErrNoLink, "1": actor.ErrStopped} {
+		h.System.Connect(name, 2, link) // another incarnation
+		if err := resolve(name, 1); err != want {
+			t.Errorf("an address of %q as it was: %v, want %v", name, err, want)
+		}
+	}
+}

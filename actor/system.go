@@ -523,15 +523,30 @@ func (s *System) deadLetter(l DeadLetter) {
 			s.dropped.add(1)
 		}
 	}
-	if s.box.keep <= 0 && s.onLetter == nil && !s.events.active() {
-		return // a mailbox that drops the oldest may do so for every message
+	shown := s.box.keep > 0 || s.onLetter != nil || s.events.active()
+	ends := !l.Returned && l.Reason != ErrLate // the Future that waits for a reply to it
+	if !shown && !ends {
+		return
 	}
 	if b, ok := l.Msg.(Boxed); ok {
+		if !shown && l.Reason == ErrDropped {
+			return // a mailbox may drop most of what comes, and a box is not opened for nothing
+		}
 		l.Msg = b.Unbox()
 	}
 	if r, ok := l.Msg.(Requester); ok {
 		l.ReplyTo = r.ReplyAddress()
 	}
+	if shown {
+		s.show(l)
+	}
+	if ends {
+		l.ReplyTo.unanswered(l.Reason)
+	}
+}
+
+// show records a dead letter, and tells those who listen.
+func (s *System) show(l DeadLetter) {
 	l.Time = s.clock.Now()
 	s.box.add(l)
 	if _, ok := l.Msg.(DeadLetter); ok {

@@ -43,6 +43,38 @@ var askClauses = []Clause{
 		}),
 	},
 	{
+		Name: "actor/ask-of-stopping", Rule: "V6", Needs: overlapEager,
+		Why: "a child that waits, in its turn, for a reply of its parent goes on when the parent stops with the question in its mailbox: else neither of the two would ever stop",
+		Check: actors(func(w *world) {
+			d := &eventLog{}
+			parent := w.Spawn(actortest.Scripted())
+			var child actor.Ref
+			w.In(parent, func(ctx *actor.Context) { child = w.born(ctx.Spawn(actortest.Scripted())) })
+			g := w.e.gate()
+			w.ask(parent, func(ctx *actor.Context) {
+				g.pass()
+				ctx.StopSelf()
+			})
+			w.reached(g, 1)
+			asked := make(chan petition)
+			w.ask(child, func(ctx *actor.Context) {
+				f := ctx.Ask(parent, 0, func(re actor.ReplyTo) any { return petition{1, re} })
+				asked <- petition{1, f.ReplyTo()}
+				_, err := f.Wait(context.Background())
+				d.note(text(err))
+			})
+			question := <-asked
+			g.open()
+			w.wantLog(d, text(actor.ErrStopped))
+			w.undelivered(parent, actor.ErrStopped, question)
+			w.until("both to stop", func() bool {
+				_, a := w.Lookup(child.PID())
+				_, b := w.Lookup(parent.PID())
+				return !a && !b
+			})
+		}),
+	},
+	{
 		Name: "actor/ask-race", Rule: "V6", Kind: Stochastic, Needs: dyno.Promises{Eager: true},
 		Why:   "replies, deadlines, second replies and discards race, and each future ends exactly once: what was accepted is taken or recorded, what was not is refused and recorded",
 		Check: atRandom(askRace),

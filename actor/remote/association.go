@@ -44,6 +44,11 @@ type association struct {
 	done  chan struct{} // closed when it is lost and all is accounted for
 	ended sync.WaitGroup
 
+	address string // of the other end; "" if the wire does not know
+	begun   uint64 // which of the node's it is
+	opened  bool   // guarded by node.mu: it knows its peer
+	leaves  bool   // guarded by node.mu: it has given way to another one
+
 	peer hello                      // written by the reader, before up is closed
 	line atomic.Pointer[actor.Line] // stored before up is closed
 
@@ -120,6 +125,9 @@ func newAssociation(n *Node, w Wire, dialed bool) *association {
 		actors: map[actor.Ref]uint64{},
 		types:  map[string]uint64{},
 	}
+	if w, ok := w.(Addressed); ok {
+		a.address = w.Address()
+	}
 	for a.tag == 0 {
 		a.tag = rand.Uint64()
 	}
@@ -131,6 +139,14 @@ func newAssociation(n *Node, w Wire, dialed bool) *association {
 	a.lent.guard = time.AfterFunc(time.Hour, a.checkLoan)
 	a.lent.guard.Stop()
 	return a
+}
+
+// used reports whether anything was sent over the association beyond greetings and
+// heartbeats.
+func (a *association) used() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.received > 0 || a.numbered > 0 || a.filling != nil
 }
 
 // start begins to read and to write.

@@ -367,19 +367,6 @@ func TestHostileHello(t *testing.T) {
 	}
 }
 
-// Connections that say nothing are bounded.
-func TestHostileSilence(t *testing.T) {
-	n := newVictim(t, nil).a.node
-	most := mostGreeting + len(n.peers)
-	for i := len(n.all); i < most; i++ {
-		n.all[newAssociation(n, &blind{}, false)] = struct{}{}
-	}
-	if _, err := n.begin(&blind{}, false); err == nil {
-		t.Errorf("one more than %d is accepted", mostGreeting)
-	}
-	clear(n.all)
-}
-
 // pending returns an association of n with the system name that has been introduced
 // and is not open.
 func pending(n *Node, name string, boot uint64, dialed bool) *association {
@@ -592,7 +579,7 @@ func TestHostileLength(t *testing.T) {
 	if _, err := w.ReadFrame(); err == nil {
 		t.Error("a frame of which most is missing was read")
 	}
-	if n := cap(w.(*tcp).frame); n > 400_000 {
+	if n := cap(w.(*tcp).buf); n > 400_000 {
 		t.Errorf("%d bytes were set aside for 100,000", n)
 	}
 }

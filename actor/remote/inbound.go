@@ -66,7 +66,6 @@ type inbound struct {
 
 	watching sync.Mutex // guards what follows; taken after mu
 	watched  map[actor.Ref]struct{}
-	over     bool
 }
 
 // target is an actor in the table.
@@ -414,8 +413,8 @@ func (in *inbound) dead(to actor.Ref, at place, p parcel, reason error) {
 		} else {
 			sys.UndeliverableTo(to, p.msg, reason)
 		}
-		if p.reply.Awaits() {
-			_ = p.reply.Fail(reason)
+		if r, ok := p.msg.(actor.Requester); p.reply.Awaits() && (!ok || r.ReplyAddress() != p.reply) {
+			_ = p.reply.Fail(reason) // of the others the dead letter does so
 		}
 	})
 }
@@ -498,9 +497,7 @@ func (in *inbound) watch(at place) {
 		return
 	}
 	in.watching.Lock()
-	if !in.over {
-		in.watched[ref] = struct{}{}
-	}
+	in.watched[ref] = struct{}{}
 	in.watching.Unlock()
 	in.observer.Watch(ref) // before the messages that are behind it are handed over
 }
@@ -518,12 +515,12 @@ func (in *inbound) terminated(t actor.Terminated) {
 	in.a.say(appendEnded(place{t.Actor.Path(), t.Actor.PID()}, t.Err))
 }
 
-// end lets go of what is watched. What waits in lanes is handed over all the same:
-// it was acknowledged.
+// end lets go of what is watched, when nothing is read any more. What waits in lanes is
+// handed over all the same: it was acknowledged.
 func (in *inbound) end() {
 	in.watching.Lock()
 	watched := in.watched
-	in.watched, in.over = nil, true
+	in.watched = nil
 	in.watching.Unlock()
 	for ref := range watched {
 		in.observer.Unwatch(ref)

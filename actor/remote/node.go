@@ -50,6 +50,14 @@ type Config struct {
 	// it is lost; 0 means 5 s. It must be larger than Heartbeat. The time in which
 	// this process stood still, so that its clock rang late, does not count.
 	Heartbeat, Timeout time.Duration
+
+	// MaxPeers is how many associations there may be at a time that other systems have
+	// begun; 0 means 1,024. One more ends another one with [ErrCrowded]: of the address
+	// that has the most of them, the oldest one over which nothing was ever sent, or else,
+	// if the newer one's address has fewer, the oldest one. If there is none of these the
+	// newer one is refused. The same holds for connections over which no system has
+	// introduced itself yet, of which there may be 256.
+	MaxPeers int
 }
 
 // Why an association was lost, in [Lost] and by [Peer.Err].
@@ -62,6 +70,9 @@ var (
 	ErrSilent = errors.New("remote: the peer is silent")
 	// ErrReplaced: there is a newer association with the system of that name.
 	ErrReplaced = errors.New("remote: replaced by a newer association")
+	// ErrCrowded: there are more associations than Config.MaxPeers, or more connections over
+	// which nothing was said.
+	ErrCrowded = errors.New("remote: too many peers: this one has given way")
 	// ErrSelf: the other end has the same name.
 	ErrSelf = errors.New("remote: the peer has this system's name")
 )
@@ -89,8 +100,9 @@ type Node struct {
 	config Config
 	codecs *Codecs
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards what follows; taken before an association's
 	closed    bool
+	begun     uint64                    // associations so far
 	all       map[*association]struct{} // those that are not lost
 	peers     map[string]*association   // those that are open, by the system's name
 	listeners map[net.Listener]struct{}
@@ -123,6 +135,7 @@ func NewNode(sys *actor.System, c Config) (*Node, error) {
 		{"Config.WindowBytes", &c.WindowBytes, 1 << 20, 1 << 30},
 		{"Config.Backlog", &c.Backlog, 4096, 1 << 30},
 		{"Config.Batch", &c.Batch, 64 << 10, MaxFrame},
+		{"Config.MaxPeers", &c.MaxPeers, 1024, 1 << 20},
 	} {
 		if *d.value < 0 || *d.value > d.largest {
 			return nil, &actor.PropsError{Field: d.field, Rule: fmt.Sprintf("must be from 0, which means %d, to %d", d.preset, d.largest)}
@@ -180,8 +193,8 @@ func (n *Node) Dial(ctx context.Context, address string, config *tls.Config) (*P
 	return n.Connect(ctx, TCP(conn))
 }
 
-// mostGreeting bounds how many connections may be open of which nobody knows yet
-// whose they are.
+// mostGreeting bounds how many connections there may be over which no system has
+// introduced itself.
 const mostGreeting = 256
 
 // Serve accepts connections until the listener or the node is closed, whose error
@@ -256,13 +269,56 @@ func (n *Node) begin(w Wire, dialed bool) (*association, error) {
 	if n.closed {
 		return nil, ErrClosed
 	}
-	if !dialed && len(n.all)-len(n.peers) >= mostGreeting {
-		return nil, errors.New("remote: too many connections that say nothing")
-	}
 	a := newAssociation(n, w, dialed)
+	if !dialed {
+		n.makeRoom(a, mostGreeting) // nothing was ever sent over the others: one gives way
+	}
+	n.begun++
+	a.begun = n.begun
 	n.all[a] = struct{}{}
 	a.start()
 	return a, nil
+}
+
+// makeRoom has another association give way to a if there are most of its kind already,
+// open or not. It returns false if a is to give way itself. mu is held.
+func (n *Node) makeRoom(a *association, most int) bool {
+	of := map[string]int{}
+	total, largest := 0, 0
+	for b := range n.all {
+		if n.counts(b, a) {
+			total++
+			of[b.address]++
+			largest = max(largest, of[b.address])
+		}
+	}
+	if total < most {
+		return true
+	}
+	var oldest *association
+	oldestUsed := false
+	for b := range n.all {
+		if !n.counts(b, a) || of[b.address] < largest {
+			continue
+		}
+		used := b.used()
+		if oldest == nil || oldestUsed && !used || used == oldestUsed && b.begun < oldest.begun {
+			oldest, oldestUsed = b, used
+		}
+	}
+	if oldestUsed && of[a.address]+1 >= largest {
+		return false // an address is not given room that others of it use
+	}
+	oldest.leaves = true
+	oldest.mu.Lock()
+	oldest.fail(ErrCrowded)
+	oldest.mu.Unlock()
+	return true
+}
+
+// counts reports whether b is one of those among which a needs room. mu is held.
+func (n *Node) counts(b, a *association) bool {
+	return b != a && !b.dialed && !b.leaves && b.opened == a.opened
 }
 
 // twin returns the association for which a was refused.
@@ -297,9 +353,12 @@ func (a *association) hello(h *hello) error {
 	case h.tag != a.peer.tag || h.yours != 0 && h.yours != a.tag:
 		a.mu.Unlock()
 		return nil // of another association over the same wire
-	case !h.answer:
+	case !h.answer && !a.greet:
 		a.greet, a.answer = true, true
 		a.wake()
+		// Else this end's own hello is not written yet. It will say that it has heard, and
+		// stays one that is answered: as an answer it would have the peer open, and this end
+		// wait until it greets again.
 	}
 	opens := a.state == greeting && h.yours == a.tag
 	a.mu.Unlock()
@@ -324,6 +383,15 @@ func (n *Node) open(a *association) error {
 	if n.closed {
 		n.mu.Unlock()
 		return ErrClosed
+	}
+	a.opened = true
+	if !a.dialed && (old == nil || old.dialed) && !n.makeRoom(a, n.config.MaxPeers) {
+		a.leaves = true
+		n.mu.Unlock()
+		return ErrCrowded
+	}
+	if old != nil {
+		old.leaves = true
 	}
 	n.peers[name] = a
 	// Under the lock, so that the system's link is that of n.peers.

@@ -1,13 +1,13 @@
 package remote
 
 import (
-	"bufio"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 )
@@ -41,17 +41,34 @@ type Verifier interface {
 	Verify(system string) error
 }
 
+// Addressed is a Wire that knows from which address it was made. A node that has more peers
+// than it may have prefers those of addresses that have few. One that wraps another passes
+// Address on: all wires without one count as of the same address.
+type Addressed interface {
+	Wire
+
+	// Address is the address of the other end's machine or network, without a port.
+	Address() string
+}
+
 // ErrName: the other end's certificate does not have the name of its system.
 var ErrName = errors.New("remote: the peer's certificate is not for a system of that name")
 
 // tcp is a Wire over a connection that keeps bytes in order: TCP, TLS, a pipe.
 type tcp struct {
-	conn  net.Conn
-	r     *bufio.Reader
-	frame []byte
-	close sync.Once
-	err   error
+	conn     net.Conn
+	buf      []byte
+	from, to int // buf[from:to] has come and was not returned
+	close    sync.Once
+	err      error
 }
+
+// A wire reads leastRead bytes at a time, and up to mostRead when so many come: one that
+// says little costs little.
+const (
+	leastRead = 1 << 10
+	mostRead  = 64 << 10
+)
 
 // TCP returns a Wire over a connection that carries bytes in order. A frame begins
 // with its length, so nothing stands between them.
@@ -60,7 +77,26 @@ type tcp struct {
 // system as one of the DNS names, as it is, or as the common name. Whether the
 // certificate is to be trusted is the tls.Config's to say.
 func TCP(conn net.Conn) Wire {
-	return &tcp{conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
+	return &tcp{conn: conn, buf: make([]byte, leastRead)}
+}
+
+// Address implements [Addressed]. Of an IPv6 address it is the first 64 bits, within which
+// a machine has any number.
+func (w *tcp) Address() string {
+	remote := w.conn.RemoteAddr()
+	if remote == nil {
+		return ""
+	}
+	host, _, err := net.SplitHostPort(remote.String())
+	if err != nil {
+		return remote.String() // of a pipe or a Unix socket
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().Is6() {
+		return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
+	} else if err == nil {
+		return ip.Unmap().String()
+	}
+	return host
 }
 
 // Verify implements [Verifier].
@@ -86,32 +122,45 @@ func (w *tcp) WriteFrame(b []byte) error {
 }
 
 func (w *tcp) ReadFrame() ([]byte, error) {
-	head, err := w.r.Peek(lengthSize)
-	if err != nil {
-		return nil, err
-	}
-	n := int64(binary.BigEndian.Uint32(head)) + lengthSize
-	if n > MaxFrame {
-		return nil, ErrProtocol // and no memory is set aside for it
-	}
-	if n <= int64(w.r.Size()) {
-		// It fits in the reader: the frame is looked at where it is.
-		b, err := w.r.Peek(int(n))
-		if err != nil {
+	for {
+		if have := w.to - w.from; have >= lengthSize {
+			n := int64(binary.BigEndian.Uint32(w.buf[w.from:])) + lengthSize
+			if n > MaxFrame {
+				return nil, ErrProtocol // and no memory is set aside for it
+			}
+			if n <= int64(have) {
+				b := w.buf[w.from : w.from+int(n)]
+				w.from += int(n)
+				return b, nil
+			}
+		}
+		if err := w.fill(); err != nil {
 			return nil, err
 		}
-		_, err = w.r.Discard(int(n)) // leaves the bytes until the next read
-		return b, err
 	}
-	// Memory is set aside as bytes come, and not for what is announced only.
-	w.frame = w.frame[:0]
-	for have := 0; have < int(n) && err == nil; have = len(w.frame) {
-		more := min(int(n)-have, max(have, w.r.Size()))
-		w.frame = slices.Grow(w.frame, more)[:have+more]
-		_, err = io.ReadFull(w.r, w.frame[have:])
-	}
-	return w.frame, err
 }
+
+// fill reads more. The buffer grows as bytes come, and not for what is announced only.
+func (w *tcp) fill() error {
+	w.to = copy(w.buf, w.buf[w.from:w.to])
+	w.from = 0
+	if w.to == len(w.buf) {
+		w.grow()
+	}
+	n, err := w.conn.Read(w.buf[w.to:])
+	w.to += n
+	switch {
+	case n == 0 && err == nil:
+		return io.ErrNoProgress
+	case n == 0:
+		return err
+	case w.to == len(w.buf) && len(w.buf) < mostRead:
+		w.grow()
+	}
+	return nil // an error comes again
+}
+
+func (w *tcp) grow() { w.buf = append(w.buf, make([]byte, len(w.buf))...) }
 
 func (w *tcp) Close() error {
 	w.close.Do(func() { w.err = w.conn.Close() })

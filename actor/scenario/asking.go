@@ -155,19 +155,32 @@ resume full`,
 	},
 	{
 		"actor/ask-left", "V6",
-		"a question that its actor leaves behind is a dead letter which says who waits: the future itself goes on until its deadline, and a reader of the letter may answer", `
+		"a question that its actor leaves behind, in its mailbox or stashed, is a dead letter, and its future ends with the letter's reason: no caller waits for a reply that cannot come", `
+when r1:1?: stash
 spawn r quiet
+ask f r 1
+log r1:1?
 suspend r
-ask f r 1 within 1m
-ask g r 2 within 1m
+ask g r 2 within 1h
+ask h r 3
+waiting h
+pending f g
 stop r
 gone r
-letters stopped/r/1? stopped/r/2?
-answer f found
-reply f found
-pending g
-time 1m
-ended g timeout`,
+woken h stopped
+ended f stopped
+ended g stopped
+answer h afterwards late
+letters stopped/r/1? stopped/r/2? stopped/r/3? late/nobody/afterwards
+spawn b quiet mailbox drop-oldest 1
+suspend b
+ask f b 4
+ask g b 5
+ended f dropped
+letters dropped/b/4?
+resume b
+answer g 6
+reply g 6`,
 	},
 	{
 		"actor/ask-poll", "FR-008",

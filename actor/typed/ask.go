@@ -17,6 +17,9 @@ type ReplyTo[R any] struct {
 // any other reply is [ErrType].
 func ReplyToOf[R any](to actor.ReplyTo) ReplyTo[R] { return ReplyTo[R]{to} }
 
+// ReplyAddress implements [actor.Requester]: it returns the ReplyTo without its type.
+func (r ReplyTo[R]) ReplyAddress() actor.ReplyTo { return r.to }
+
 // Untyped returns the ReplyTo without its type.
 func (r ReplyTo[R]) Untyped() actor.ReplyTo { return r.to }
 

@@ -43,7 +43,8 @@ type soakParcel struct {
 // soakQuestion is a message that wants an answer.
 type soakQuestion struct {
 	*soakParcel
-	to actor.ReplyTo
+	to   actor.ReplyTo
+	left atomic.Value // the reason for which it is a dead letter
 }
 
 // ReplyAddress implements [actor.Requester].
@@ -199,6 +200,9 @@ func (r *soakRound) letter(l actor.DeadLetter) {
 	if q, ok := l.Msg.(*soakQuestion); ok && l.ReplyTo != q.to {
 		r.wrong("the dead letter of a question does not say who asked it")
 	}
+	if q, ok := l.Msg.(*soakQuestion); ok && !l.Returned {
+		q.left.Store(l.Reason)
+	}
 	if l.Returned {
 		if _, asked := l.Msg.(*soakQuestion); asked { // the future may have ended otherwise, and its owner not know
 			r.returned.Add(1)
@@ -348,6 +352,7 @@ func (r *soakRound) result(a soakAsk, msg any, err error) {
 			r.answer(m, "taken")
 		}
 	case err == errSoak, err == actor.ErrTimeout, err == actor.ErrOver:
+	case err == a.q.left.Load():
 	case errors.As(err, &s):
 		r.refused(s.To, a.q, a.q.soakParcel, err)
 	default:

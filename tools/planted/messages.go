@@ -67,7 +67,7 @@ var messageBugs = []bug{
 	plant("store of dead letters keeps old ones", "actor (*letterBox).add", "letters-kept",
 		"b.oldest = (b.oldest + 1) % b.keep",
 		"b.oldest = 0"),
-	plant("returned message not published", "actor (*System).deadLetter", "letter-returned",
+	plant("returned message not published", "actor (*System).show", "letter-returned",
 		`if s.events.active() {
 		s.events.Publish(l)`,
 		`if s.events.active() && !l.Returned {
@@ -75,6 +75,9 @@ var messageBugs = []bug{
 	plant("who waits for a reply not recorded", "actor (*System).deadLetter", "letter-left letter-dropped",
 		"if r, ok := l.Msg.(Requester); ok {",
 		"if r, ok := l.Msg.(Requester); ok && l.Returned {"),
+	plant("question that is left leaves who waits", "actor (ReplyTo).unanswered", "ask-left ask-of-stopping",
+		"r.promise.complete(r.ticket, reason)",
+		"_ = reason"),
 	plant("box recorded for what is in it", "actor (*System).deadLetter", "letter-boxed",
 		"if b, ok := l.Msg.(Boxed); ok {",
 		"if b, ok := l.Msg.(Boxed); ok && b == nil {"),

@@ -142,6 +142,18 @@ var pressure = []clause{
 		},
 	},
 	{
+		name:   "dead-letters-give-credit-back",
+		why:    "what becomes a dead letter at the other node takes none of the sender's credit for good, whatever the reason: a sender to an actor that has stopped goes on for ever",
+		config: remote.Config{Window: 16},
+		check:  func(w *world) { w.deadLetters(8 * 16) },
+	},
+	{
+		name:   "dead-letters-give-bytes-back",
+		why:    "nor does it take any of the bytes",
+		config: remote.Config{WindowBytes: 1000},
+		check:  func(w *world) { w.deadLetters(8 * 1000 / 32) },
+	},
+	{
 		name:   "block-ends-with-the-association",
 		why:    "who waits for room is let go when the association is lost, a sender as well as a suspended actor",
 		config: remote.Config{Window: 4, Backlog: 4},
@@ -195,4 +207,51 @@ var pressure = []clause{
 			close(release)
 		},
 	},
+}
+
+// deadLetters sends n messages to each of the other node's actors that give none a place in a
+// mailbox.
+func (w *world) deadLetters(n int) {
+	stopped := w.inbox(w.b).ref
+	w.b.Sys.Stop(stopped)
+	w.until("the actor to stop", func() bool { _, ok := w.b.Sys.Lookup(stopped.PID()); return !ok })
+	p, hold, release := w.held()
+	defer close(release)
+	p.Mailbox = actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
+	full := w.b.Spawn("", p)
+	w.must(full.Tell(Count(0)))
+	<-hold
+	w.must(full.Tell(Count(0)))
+	panics := w.b.Spawn("", actor.Props{
+		New:     Func(func(*actor.Context, any) error { return nil }).New,
+		Mailbox: actor.MailboxConfig{Priority: func(any) int { panic("for a test") }},
+	})
+	c := w.stranger()
+	Join(w.T, w.link, c, w.b)
+	unknown := stopped.Address()
+	unknown.Path = "/user/none"
+	none, err := w.a.Sys.ResolveAddress(unknown)
+	w.must(err)
+	for _, x := range []struct {
+		from   string
+		to     actor.Ref
+		msg    any
+		reason error
+	}{
+		{"stopped", w.a.Abroad(stopped), Count(1), actor.ErrUnknown},
+		{"none of that name", none, Count(1), actor.ErrUnknown},
+		{"full", w.a.Abroad(full), Count(1), actor.ErrFull},
+		{"a mailbox that panics", w.a.Abroad(panics), Count(1), remote.ErrMailbox},
+		{"no codec", c.Abroad(w.inbox(w.b).ref), Strange("x"), remote.ErrNoCodec},
+	} {
+		for i := range n {
+			ctx, end := context.WithTimeout(context.Background(), patience/2)
+			err := x.to.TellContext(ctx, x.msg)
+			end()
+			if err != nil {
+				w.Fatalf("%s: message %d of %d: %v", x.from, i+1, n, err)
+			}
+		}
+		w.letters(w.b, n, x.reason)
+	}
 }

@@ -1,0 +1,246 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/serial"
+)
+
+// crowd is a listener of which a test says what connects.
+type crowd struct {
+	conns chan net.Conn
+	ended chan struct{}
+	once  sync.Once
+}
+
+func newCrowd() *crowd { return &crowd{conns: make(chan net.Conn), ended: make(chan struct{})} }
+
+func (c *crowd) Accept() (net.Conn, error) {
+	select {
+	case conn := <-c.conns:
+		return conn, nil
+	case <-c.ended:
+		return nil, net.ErrClosed
+	}
+}
+
+func (c *crowd) Close() error   { c.once.Do(func() { close(c.ended) }); return nil }
+func (c *crowd) Addr() net.Addr { return from("") }
+
+// from is an address.
+type from string
+
+func (from) Network() string  { return "tcp" }
+func (f from) String() string { return string(f) }
+
+// stranger is the other end of a connection: one that says nothing, or greets under a name,
+// says once more if it is to, and stays.
+type stranger struct {
+	bytesConn
+	addr   from
+	name   string // "": it says nothing
+	says   []byte // records, after the greeting
+	in     chan []byte
+	rest   []byte
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newStranger(addr, name string, says []byte) *stranger {
+	return &stranger{addr: from(addr), name: name, says: says, in: make(chan []byte, 2), closed: make(chan struct{})}
+}
+
+func (s *stranger) RemoteAddr() net.Addr { return s.addr }
+
+func (s *stranger) Close() error { s.once.Do(func() { close(s.closed) }); return nil }
+
+func (s *stranger) Write(b []byte) (int, error) {
+	kind, p, err := parseFrame(b)
+	if err != nil || kind != frameHello || s.name == "" {
+		return len(b), err
+	}
+	h, err := p.hello()
+	if err != nil || h.answer {
+		return len(b), err
+	}
+	answer := hello{tag: 1, yours: h.tag, boot: 1, answer: true, msgs: 1, bytes: 1, name: s.name}
+	frames := answer.append(nil)
+	if s.says != nil {
+		frames = append(frames, frameOf(frameData, header{tag: h.tag, number: 1}, s.says)...)
+	}
+	select {
+	case s.in <- frames:
+	default: // it has greeted twice
+	}
+	return len(b), nil
+}
+
+func (s *stranger) Read(b []byte) (int, error) {
+	if len(s.rest) == 0 {
+		select {
+		case s.rest = <-s.in:
+		case <-s.closed:
+			return 0, io.EOF
+		}
+	}
+	n := copy(b, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// node returns a node of a new system with that name.
+func node(t *testing.T, name string, c Config) *Node {
+	t.Helper()
+	sys, err := actor.NewSystem(actor.Config{
+		Name: name, Dispatcher: serial.Impl.NewDispatcher(),
+		Guardian: actor.Props{New: func() actor.Actor {
+			return actor.ReceiveFunc(func(*actor.Context, any) error { return nil })
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Codecs = NewCodecs()
+	n, err := NewNode(sys, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		n.Close()
+		if err := sys.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// TestCrowd: ten thousand connections that say nothing, or under as many names, are bounded
+// in number and memory, and lock no honest system out: not from another address, and, unless
+// they send as well, not from theirs.
+func TestCrowd(t *testing.T) {
+	many := 10_000
+	if testing.Short() {
+		many = 3_000
+	}
+	question := appendText(appendFind(1), "/user")
+	for name, x := range map[string]struct {
+		named    bool
+		says     []byte
+		addr     string // of the honest; that of the crowd is 192.0.2.1
+		refused  bool
+		mostHeap int // bytes
+		mostRuns int // goroutines
+	}{
+		"silent, one address":         {addr: "192.0.2.1:9", mostHeap: 8 << 20, mostRuns: 2 * mostGreeting},
+		"silent, another address":     {addr: "192.0.2.2:9", mostHeap: 8 << 20, mostRuns: 2 * mostGreeting},
+		"names, one address":          {named: true, addr: "192.0.2.1:9", mostHeap: 16 << 20, mostRuns: 2 * 1024},
+		"names, another address":      {named: true, addr: "192.0.2.2:9", mostHeap: 16 << 20, mostRuns: 2 * 1024},
+		"senders, another address":    {named: true, says: question, addr: "192.0.2.2:9", mostHeap: 16 << 20, mostRuns: 2 * 1024},
+		"senders, their own address":  {named: true, says: question, addr: "192.0.2.1:9", refused: true, mostHeap: 16 << 20, mostRuns: 2 * 1024},
+		"silent, no address is known": {addr: "", mostHeap: 8 << 20, mostRuns: 2 * mostGreeting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := node(t, "server", Config{})
+				l := newCrowd()
+				served := make(chan error, 1)
+				go func() { served <- server.Serve(l) }()
+				heap, runs := used()
+				host := "192.0.2.1"
+				if x.addr == "" {
+					host = ""
+				}
+				for i := range many {
+					s := newStranger(host, "", x.says)
+					if host != "" {
+						s.addr += from(fmt.Sprintf(":%d", i))
+					}
+					if x.named {
+						s.name = fmt.Sprint("name ", i)
+					}
+					l.conns <- s
+					if i%100 == 0 {
+						synctest.Wait()
+					}
+				}
+				synctest.Wait()
+				// Honest ones, one of which is there already when the others come.
+				var first *Peer
+				for i := range 20 {
+					begun := time.Now()
+					near, far := net.Pipe()
+					l.conns <- pipe{far, from(x.addr)}
+					honest := node(t, fmt.Sprint("honest ", i), Config{})
+					ctx, end := context.WithTimeout(t.Context(), time.Minute)
+					peer, err := honest.Connect(ctx, TCP(near))
+					if err == nil {
+						_, err = peer.Find(ctx, "/user")
+					}
+					end()
+					took := time.Since(begun) // nothing was lost, so nothing is sent again
+					if (err != nil) != x.refused || took >= resendOf {
+						t.Errorf("honest system %d: %v after %v", i, err, took)
+					}
+					if first == nil {
+						first = peer
+					}
+				}
+				if !x.refused && first.Err() != nil {
+					t.Errorf("the first honest system has lost its association: %v", first.Err())
+				}
+				synctest.Wait()
+				nowHeap, nowRuns := used()
+				t.Logf("%d bytes and %d goroutines more, with 20 honest systems", nowHeap-heap, nowRuns-runs)
+				if nowHeap-heap > x.mostHeap || nowRuns-runs > x.mostRuns+20*6 {
+					t.Errorf("%d bytes and %d goroutines more, want at most %d and %d", nowHeap-heap, nowRuns-runs, x.mostHeap, x.mostRuns+20*6)
+				}
+				server.Close()
+				if err := <-served; !errors.Is(err, net.ErrClosed) {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// used returns the bytes in use and the goroutines of this process.
+func used() (heap, goroutines int) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc), runtime.NumGoroutine()
+}
+
+// pipe is a connection with an address.
+type pipe struct {
+	net.Conn
+	addr from
+}
+
+func (p pipe) RemoteAddr() net.Addr { return p.addr }
+
+// TestAddress: two connections are of one address if one machine may have made both.
+func TestAddress(t *testing.T) {
+	for _, x := range []struct{ addr, want string }{
+		{"192.0.2.7:80", "192.0.2.7"},
+		{"[::ffff:192.0.2.7]:80", "192.0.2.7"},
+		{"[2001:db8:1:2:3:4:5:6]:80", "2001:db8:1:2::/64"},
+		{"[fe80::1%eth0]:80", "fe80::/64"},
+		{"@", "@"},
+		{"pipe", "pipe"},
+	} {
+		if got := TCP(pipe{nil, from(x.addr)}).(Addressed).Address(); got != x.want {
+			t.Errorf("%s is of the address %q, want %q", x.addr, got, x.want)
+		}
+	}
+}
