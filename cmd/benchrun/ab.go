@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,16 +16,10 @@ import (
 	"github.com/dynolab/dyno/internal/why"
 )
 
-// The values of --gate; "" is none.
-const (
-	gateSlower = "slower"
-	gateStrict = "strict"
-)
-
 // abFlags are the flags of ab.
 type abFlags struct {
 	runner.AB
-	gate    string
+	gateFlags
 	comment string
 	why     bool
 	on      string
@@ -34,8 +27,8 @@ type abFlags struct {
 
 func newABCmd() *cobra.Command {
 	c := &abFlags{AB: runner.DefaultAB()}
-	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), fields{
-		"within": &c.Within, "gate": &c.gate, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
+	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), fields{
+		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
 		"identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
@@ -51,9 +44,6 @@ func newABCmd() *cobra.Command {
 // run compares two versions of a module, and reports what was found. Its error may be the
 // gate's status.
 func (c *abFlags) run(cmd *cobra.Command, args []string) error {
-	if c.gate == gateSlower && slices.Contains(args, gateStrict) {
-		return errors.New("the value of --gate follows a =: --gate=strict")
-	}
 	c.Args, c.Packages = versionsAndPackages(cmd, args)
 	c.Given = cmd.Flags().Changed
 	if err := refuse(cmd, rule{c.on != "", []string{"why", "out", "resume"}, "is for this machine: leave out --on"}); err != nil {
@@ -86,15 +76,11 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case compared == nil:
-	case c.gate != "":
-		g := compared.Gate()
-		if err := reportGate(cmd.ErrOrStderr(), g); c.gate == gateStrict || g.Bad() {
-			return err
-		}
-	case run.Unmeasured != nil:
-		return runner.ErrNothing
+		return nil
+	case c.gate == "" && run.Unmeasured != nil:
+		return c.nothing()
 	}
-	return nil
+	return c.judge(cmd.ErrOrStderr(), compared)
 }
 
 // compared judges a comparison while its binaries are still there.
@@ -124,11 +110,7 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 		if err := comparison(compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
 			return err
 		}
-		if c.gate != "" {
-			if g := compared.Gate(); c.gate == gateStrict || g.Bad() {
-				bad = cmp.Or(bad, reportGate(cmd.ErrOrStderr(), g))
-			}
-		}
+		bad = cmp.Or(bad, c.judge(cmd.ErrOrStderr(), compared))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n%s:\n", console.Count(len(names), "machine"))
 	for _, a := range compare.Machines(names, each) {

@@ -19,7 +19,7 @@ var helpFiles embed.FS
 
 // computed stands in texts for what the packages know.
 var computed = strings.NewReplacer(
-	"HARDWARE_MAP", hw.DefaultMap, "OUTCOMES\n", outcomeTable("  "), "PARTS", strings.Join(hw.Parts(), ", "), "QUICK", quickCalibration,
+	"HARDWARE_MAP", hw.DefaultMap, "OUTCOMES\n", outcomeTable("  "), "STATUSES\n", statusTable(), "PARTS", strings.Join(hw.Parts(), ", "), "QUICK", quickCalibration,
 )
 
 // newCommand returns the command that help/name.txt tells of, which does run. Each of its

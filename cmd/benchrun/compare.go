@@ -9,8 +9,11 @@ import (
 )
 
 func newCompareCmd() *cobra.Command {
-	opts, format, gate := reportOptions(), "text", false
+	opts, format, gate := reportOptions(), "text", gateFlags{}
 	cmd := newCommand("compare", func(cmd *cobra.Command, args []string) error {
+		if err := gate.check(false); err != nil {
+			return err
+		}
 		c, card, err := compareFiles(cmd, args, opts)
 		if err != nil {
 			return err
@@ -19,11 +22,12 @@ func newCompareCmd() *cobra.Command {
 			"csv":  func(w io.Writer) error { return report.CSV(w, c) },
 			"json": func(w io.Writer) error { return report.JSON(w, c, card) },
 		})
-		if err != nil || !gate {
+		if err != nil {
 			return err
 		}
-		return reportGate(cmd.ErrOrStderr(), c.Gate())
-	}, compareFields(&opts), fields{"format": &format, "gate": &gate})
+		return gate.judge(cmd.ErrOrStderr(), c)
+	}, compareFields(&opts), gate.fields(), fields{"format": &format})
+	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = needFiles
 	return cmd
 }

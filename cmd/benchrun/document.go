@@ -77,20 +77,6 @@ func (of documentOf) give(out io.Writer, format string, writeJSON func(io.Writer
 	return err
 }
 
-// reportGate says what the gate found, and returns its exit status as an error.
-func reportGate(w io.Writer, g compare.Gate) error {
-	for _, s := range slices.Concat(g.Broken, g.Slower, g.Inconclusive) {
-		fmt.Fprintf(w, "gate: %s\n", s)
-	}
-	switch {
-	case g.Bad():
-		return exitError(exitSlower)
-	case len(g.Inconclusive) > 0:
-		return exitError(exitInconclusive)
-	}
-	return nil
-}
-
 // wantsColor reports whether w is a terminal that takes colours; see
 // https://no-color.org.
 func wantsColor(w io.Writer) bool {

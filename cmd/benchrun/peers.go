@@ -134,7 +134,7 @@ func newPeersRunCmd() *cobra.Command {
 			}
 			c.Packages = append([]string{fromHere(some[0].Folder())}, record.Files{Programs: files}.Marked()...)
 		}
-		return measureRun(cmd, "benchrun peers run", c, "")
+		return measureRun(cmd, "benchrun peers run", c, "", false)
 	}, configFields(&c))
 }
 

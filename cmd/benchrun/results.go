@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,24 +33,27 @@ func isFolder(path string) bool {
 }
 
 // folderForFile is the error for a folder where a results file is needed. It names the
-// latest results in it.
+// latest results where benchrun keeps them: in the folder, in one of a machine, or in
+// those below results. It looks no further, as the folder may be a temporary or a home one.
 func folderForFile(folder string) error {
 	var latest string
 	var at time.Time
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".bench" {
-			return nil // what cannot be read has no name to tell
+	for _, below := range []string{"*.bench", "*/*.bench", "results/*/*.bench"} {
+		files, _ := filepath.Glob(filepath.Join(globEscape.Replace(folder), below)) // the pattern is right
+		for _, path := range files {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && (latest == "" || info.ModTime().After(at)) {
+				latest, at = path, info.ModTime()
+			}
 		}
-		if info, err := entry.Info(); err == nil && (latest == "" || info.ModTime().After(at)) {
-			latest, at = path, info.ModTime()
-		}
-		return nil
-	})
+	}
 	if latest == "" {
 		return fmt.Errorf("%s is a folder, and there are no results in it: benchrun run makes some", folder)
 	}
 	return fmt.Errorf("%s is a folder; name a file, such as the latest in it: %s", folder, latest)
 }
+
+// globEscape escapes what a pattern of [filepath.Glob] gives a meaning.
+var globEscape = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 // compareFiles compares, judges by targets, and reports malformed lines on
 // standard error.

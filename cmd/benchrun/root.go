@@ -4,13 +4,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 func main() {
@@ -20,15 +23,30 @@ func main() {
 // run is the command: it parses args and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
-	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := execute(ctx, root, args)
 	if err != nil && !said(err) {
 		fmt.Fprintln(stderr, "benchrun:", err)
 	}
 	return exitStatus(err)
+}
+
+// execute carries out what args say, as people type them.
+func execute(ctx context.Context, root *cobra.Command, args []string) error {
+	args, notes, goFlags, err := habitual(root, args)
+	if err != nil {
+		return err
+	}
+	for _, text := range notes {
+		fmt.Fprintf(root.ErrOrStderr(), "note: %s\n", text)
+	}
+	if err := addGoFlags(ctx, goFlags); err != nil {
+		return err
+	}
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
 }
 
 func newRootCmd() *cobra.Command {
@@ -58,24 +76,46 @@ func newRootCmd() *cobra.Command {
 		newFleetCmd(),
 		newCarryCmd(),
 		newManCmd(root),
+		newVersionCmd(),
 	)
 	helpInGroups(root)
 	return root
 }
 
 // noCommand refuses arguments of the bare command: a word there is a mistyped
-// command, or a package without one.
+// command, or what one is to be about.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	msg := fmt.Sprintf("unknown command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		msg += fmt.Sprintf("; did you mean %q?", near[0])
-	} else {
-		msg += fmt.Sprintf("; to measure a package, benchrun run %s", args[0])
+	instead := "to measure a package, benchrun run " + args[0]
+	all := make([]string, len(args))
+	for i, arg := range args {
+		all[i] = console.ShellWord(arg)
 	}
-	return errors.New(msg)
+	info, err := os.Stat(args[0])
+	program, _, _ := strings.Cut(args[0], " ")
+	_, notFound := exec.LookPath(program)
+	switch near := cmd.SuggestionsFor(args[0]); {
+	case args[0] == "test":
+		instead = "to measure as go test -bench does, benchrun run"
+	case len(near) > 0:
+		instead = fmt.Sprintf("did you mean %q?", near[0])
+	case err == nil && !info.IsDir() && info.Mode()&0o111 == 0:
+		instead = "to compare results, benchrun compare " + strings.Join(all, " ")
+	case notFound == nil && len(args) == 2:
+		instead = "to compare two commands, benchrun ab --command " + strings.Join(all, " ")
+	}
+	return fmt.Errorf("unknown command %q; %s", args[0], instead)
+}
+
+func newVersionCmd() *cobra.Command {
+	cmd := newCommand("version", func(cmd *cobra.Command, _ []string) error {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "benchrun version %s\n", cmd.Root().Version)
+		return err
+	})
+	cmd.Args = cobra.NoArgs
+	return cmd
 }
 
 // buildVersion says which benchrun this is: the version of the module or the commit that

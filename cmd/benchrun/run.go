@@ -16,7 +16,7 @@ import (
 func newRunCmd() *cobra.Command {
 	c := defaultRun()
 	var files record.Files // that are measured beside packages
-	on := ""
+	on, allowEmpty := "", false
 	return newCommand("run", func(cmd *cobra.Command, args []string) error {
 		switch {
 		case files.Any() && cmd.Flags().Changed("layouts"):
@@ -27,8 +27,8 @@ func newRunCmd() *cobra.Command {
 			return fmt.Errorf("--dir %s: there is no such folder", files.Dir)
 		}
 		c.Packages = append(args, files.Marked()...)
-		return measureRun(cmd, "benchrun run", c, on)
-	}, fields{"on": &on, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
+		return measureRun(cmd, "benchrun run", c, on, allowEmpty)
+	}, fields{"on": &on, "allow-empty": &allowEmpty, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
 }
 
 // defaultRun is how run measures, if nothing is said of it.
@@ -41,8 +41,8 @@ func defaultRun() runner.Config {
 
 // measureRun measures the packages of c, and says where the results are and what to do with
 // them. command is the one that goes on with them. on selects machines of the fleet; "" is
-// this one.
-func measureRun(cmd *cobra.Command, command string, c runner.Config, on string) error {
+// this one. That there is not one figure is an error, unless allowEmpty is set.
+func measureRun(cmd *cobra.Command, command string, c runner.Config, on string, allowEmpty bool) error {
 	c.Given = cmd.Flags().Changed
 	return elsewhere(cmd, command, on, func(r *runner.Runner, m runner.Machine) error {
 		one := c
@@ -53,9 +53,27 @@ func measureRun(cmd *cobra.Command, command string, c runner.Config, on string) 
 			fmt.Fprintln(cmd.OutOrStdout(), file)
 			files[i] = console.ShellWord(file)
 		}
-		if all := strings.Join(files, " "); all != "" && err == nil {
+		all := strings.Join(files, " ")
+		if all != "" && err == nil && !allowEmpty {
+			err = anyFigure(r.Results(path))
+		}
+		if all != "" && err == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "next:\n  benchrun compare %s\n  benchrun report %s\n", all, all)
 		}
 		return err
 	})
+}
+
+// anyFigure returns an error if there is not one figure in files.
+func anyFigure(files []string) error {
+	for _, file := range files {
+		f, err := record.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if len(f.Results) > 0 {
+			return nil
+		}
+	}
+	return emptyError{fmt.Errorf("not one benchmark gave a figure; why stands above, and in %s", strings.Join(files, " "))}
 }

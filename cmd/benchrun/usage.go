@@ -68,6 +68,9 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w%s", err, help)
 	}
 	name := unknown.GetSpecifiedName()
+	if owners := ownersOf(cmd.Root(), name); len(owners) > 0 {
+		return fmt.Errorf("%w; it is one of benchrun %s", err, strings.Join(owners[:min(4, len(owners))], ", "))
+	}
 	if near := nearestFlag(cmd, name); near != "" {
 		return fmt.Errorf("%w; did you mean --%s?", err, near)
 	}

@@ -307,6 +307,11 @@ const (
 	Absent       Verdict = ""             // not there, not due
 )
 
+// compared reports whether v is the answer to a comparison, whatever that is.
+func (v Verdict) compared() bool {
+	return v.Proven() || v == Same || v == Inconclusive || v == Unproven
+}
+
 // Proven reports whether v says that there is a difference, and which way it goes.
 func (v Verdict) Proven() bool {
 	switch v {

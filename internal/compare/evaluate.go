@@ -74,8 +74,7 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 	}
 	base := slices.Index(cols, opts.Base)
 	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {
-		return fmt.Errorf("no column %q to compare to; did you mean %q? The columns are: %s",
-			opts.Base, nearest(opts.Base, g.cols), strings.Join(g.cols, ", "))
+		return fmt.Errorf("no column %q to compare to%s The columns are: %s", opts.Base, didYouMean(opts.Base, g.cols), strings.Join(g.cols, ", "))
 	}
 	t.Rows = make([]Row, len(rows))
 	for i, row := range rows {
@@ -112,11 +111,15 @@ func firstBase(cols []Column, cells []*gridCell, unit string) int {
 	return best
 }
 
-// nearest returns the candidate with the fewest edits from s.
-func nearest(s string, candidates []string) string {
-	return slices.MinFunc(candidates, func(a, b string) int {
-		return levenshtein.ComputeDistance(s, a) - levenshtein.ComputeDistance(s, b)
-	})
+// didYouMean ends a sentence about s with the nearest candidate, if one is near enough to be
+// meant.
+func didYouMean(s string, candidates []string) string {
+	distance := func(c string) int { return levenshtein.ComputeDistance(strings.ToLower(s), strings.ToLower(c)) }
+	near := slices.MinFunc(candidates, func(a, b string) int { return distance(a) - distance(b) })
+	if distance(near) > 1+len(s)/4 {
+		return "."
+	}
+	return fmt.Sprintf("; did you mean %q?", near)
 }
 
 // row fills the cells of r.

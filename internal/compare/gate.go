@@ -254,13 +254,15 @@ type Gate struct {
 	// inconclusive, unproven, a hole, or no base; and what fails by no fault of the
 	// new version.
 	Inconclusive []string
+
+	// Empty is set if not a single comparison has a verdict.
+	Empty bool
 }
 
 // Bad reports whether something is broken, or proven to be worse.
 func (g Gate) Bad() bool { return len(g.Broken)+len(g.Slower) > 0 }
 
-// Gate judges the comparison as a whole. If nothing was compared, that is
-// inconclusive too.
+// Gate judges the comparison as a whole.
 func (c *Comparison) Gate() Gate {
 	var g Gate
 	type row struct{ name, pkg string }
@@ -274,7 +276,7 @@ func (c *Comparison) Gate() Gate {
 			g.Inconclusive = append(g.Inconclusive, f.String())
 		}
 	}
-	judged := false
+	g.Empty = true
 	for _, t := range c.Tables {
 		if t.Better == 0 {
 			continue
@@ -283,6 +285,9 @@ func (c *Comparison) Gate() Gate {
 			for i, cell := range r.Cells {
 				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Skipped || cell.Verdict == Base && !cell.Hole {
 					continue
+				}
+				if cell.Verdict.compared() {
+					g.Empty = false
 				}
 				told := failed[row{r.Name, r.Pkg}]
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
@@ -298,12 +303,8 @@ func (c *Comparison) Gate() Gate {
 				case cell.Hole && !told:
 					g.Inconclusive = append(g.Inconclusive, what+", but a result is missing")
 				}
-				judged = judged || !t.Resource
 			}
 		}
-	}
-	if !judged {
-		g.Inconclusive = append(g.Inconclusive, "nothing was compared")
 	}
 	return g
 }

@@ -227,8 +227,11 @@ func TestGateOfFailures(t *testing.T) {
 				plain, strict := statusOf(g, false), statusOf(g, true)
 				wantPlain, wantStrict := 0, 0
 				compared := len(others) > 0 || strings.ContainsAny(k.cells, ".!") && !strings.Contains(k.cells, "x")
-				if k.doubt > 0 || slices.Contains(others, "inconclusive") || !compared {
+				if k.doubt > 0 || slices.Contains(others, "inconclusive") {
 					wantStrict = 3
+				}
+				if !compared {
+					wantPlain, wantStrict = 4, 4
 				}
 				if k.fault > 0 || slices.Contains(others, "slower") {
 					wantPlain, wantStrict = 1, 1
@@ -249,6 +252,8 @@ func statusOf(g Gate, strict bool) int {
 	switch {
 	case g.Bad():
 		return 1
+	case g.Empty:
+		return 4
 	case strict && len(g.Inconclusive) > 0:
 		return 3
 	}
@@ -393,15 +398,15 @@ func TestUnmeasured(t *testing.T) {
 	for _, c := range []struct {
 		absent           []record.Hole
 		rows             string
-		broken, doubtful int // nothing compared is one
+		broken, doubtful int
 	}{
-		{[]record.Hole{gone}, "Gone", 1, 1},
-		{[]record.Hole{came}, "", 0, 1},
-		{[]record.Hole{gone, moved}, "p Gone", 1, 1},
-		{[]record.Hole{crash, came, gone, pkg}, "Crash-2 Gone", 3, 1},
-		{[]record.Hole{was}, "Crash-2", 0, 2},
-		{[]record.Hole{pkg}, "", 1, 1},
-		{[]record.Hole{crash, was}, "p Crash-2 q Crash-2", 1, 2}, // two benchmarks
+		{[]record.Hole{gone}, "Gone", 1, 0},
+		{[]record.Hole{came}, "", 0, 0},
+		{[]record.Hole{gone, moved}, "p Gone", 1, 0},
+		{[]record.Hole{crash, came, gone, pkg}, "Crash-2 Gone", 3, 0},
+		{[]record.Hole{was}, "Crash-2", 0, 1},
+		{[]record.Hole{pkg}, "", 1, 0},
+		{[]record.Hole{crash, was}, "p Crash-2 q Crash-2", 1, 1}, // two benchmarks
 	} {
 		got, err := Unmeasured(c.absent, Options{})
 		if err != nil {
@@ -417,7 +422,7 @@ func TestUnmeasured(t *testing.T) {
 				rows = append(rows, strings.TrimSpace(r.Pkg+" "+r.Name))
 			}
 		}
-		if g := got.Gate(); strings.Join(rows, " ") != c.rows || len(g.Broken) != c.broken || len(g.Inconclusive) != c.doubtful {
+		if g := got.Gate(); strings.Join(rows, " ") != c.rows || len(g.Broken) != c.broken || len(g.Inconclusive) != c.doubtful || !g.Empty {
 			t.Errorf("%+v: rows %q, %+v, want %q, %d broken and %d inconclusive", c.absent, rows, g, c.rows, c.broken, c.doubtful)
 		}
 		if !slices.Equal(got.Files[0].Holes, c.absent) {

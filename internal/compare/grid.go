@@ -128,6 +128,9 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	for _, f := range g.byCol.Fields() {
 		g.colKeys[f.Name] = true
 	}
+	if err := d.checkColumns(g.byCol); err != nil {
+		return nil, err
+	}
 	var makers []maker
 	for _, s := range d.sources {
 		c.Files = append(c.Files, s.file)
@@ -160,6 +163,38 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	g.dropRates()
 	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
 	return g, nil
+}
+
+// checkColumns returns an error if no result has a key of which columns are to be made: then
+// there would be one column without a name.
+func (d *Data) checkColumns(by *benchproc.Projection) error {
+	keys := []string{".file"}
+	add := func(key string) {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	for _, s := range d.sources {
+		for _, rec := range slices.Concat(s.from.Results, s.from.Holes) {
+			for _, c := range rec.Result.Config {
+				add(c.Key)
+			}
+			_, parts := rec.Result.Name.Parts()
+			for _, part := range parts {
+				if key, _, ok := strings.Cut(string(part), "="); ok {
+					add(key)
+				} else if strings.HasPrefix(key, "-") {
+					add("/gomaxprocs")
+				}
+			}
+		}
+	}
+	for _, f := range by.Fields() {
+		if len(keys) > 1 && !f.IsTuple && !strings.HasPrefix(f.Name, ".") && !slices.Contains(keys, f.Name) {
+			return fmt.Errorf("no result has %q, which --col names%s The keys are: %s", f.Name, didYouMean(f.Name, keys), strings.Join(keys, ", "))
+		}
+	}
+	return nil
 }
 
 // labelled returns the result with the file's label, for a filter, which cuts values off.

@@ -45,7 +45,8 @@ type source struct {
 // Read reads benchmark results. A path is a file in Go benchmark format, "-" for standard
 // input, or either with a label, "label=path"; without one the file's name is its label,
 // or its path if two files have the same name. stdin is what "-" reads; nil means
-// os.Stdin. It is an error if a file cannot be read at all, or paths is empty.
+// os.Stdin. It is an error if a file cannot be read at all, if one of several has nothing to
+// compare, or paths is empty.
 func Read(paths []string, stdin io.Reader) (*Data, error) {
 	if len(paths) == 0 {
 		return nil, errors.New(`no result file given; name one or more, or "-" for standard input`)
@@ -56,7 +57,11 @@ func Read(paths []string, stdin io.Reader) (*Data, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.sources = append(d.sources, newSource(paths[i], f, record.Read(f.Path, data)))
+		from := record.Read(f.Path, data)
+		if why := from.Empty(); why != "" && len(paths) > 1 {
+			return nil, fmt.Errorf("%s %s", called(f.Path), why)
+		}
+		d.sources = append(d.sources, newSource(paths[i], f, from))
 	}
 	return d, nil
 }
@@ -164,19 +169,23 @@ func (d *Data) nothing(filter string, problems []string) error {
 	if n := d.size(); n > 0 {
 		return fmt.Errorf("filter %q matches none of the %d results", filter, n)
 	}
-	var names []string
+	var all []string
 	for _, s := range d.sources {
-		if s.file.Path == "-" {
-			names = append(names, "standard input")
-		} else {
-			names = append(names, s.file.Path)
-		}
+		all = append(all, called(s.file.Path)+" "+s.from.Empty())
 	}
-	msg := strings.Join(names, " and ") + ` holds no benchmark results, lines such as "BenchmarkX-8  100  52.1 ns/op"`
+	msg := strings.Join(all, "; ")
 	if len(problems) > 0 {
 		msg += "; the first malformed line is " + problems[0]
 	}
 	return errors.New(msg)
+}
+
+// called is what a path is called in messages.
+func called(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
 }
 
 // ReadsStdin reports whether a path given to Compare stands for standard input,

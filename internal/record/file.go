@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ type File struct {
 	// lines that benchrun never writes whole, such as those of go test around its
 	// results, or a benchmark line without an end, whose last figure may lack digits.
 	Problems, Strays []Problem
+
+	size   int  // bytes
+	binary bool // it has a byte that no text has
 }
 
 // A RowLine is a line about a row, or about a case of a board, whose Row is the case.
@@ -104,14 +108,24 @@ const maxLine = 64<<10 - 1
 // is ReadInterrupted. Whatever data holds, what can be read of it is read. path is for
 // messages.
 func Read(path string, data []byte) *File {
-	r := fileReader{f: &File{Path: path}}
-	for line := range Lines(string(data)) {
+	text := decode(data)
+	r := fileReader{f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}}
+	for line := range Lines(text) {
 		r.take(line)
 	}
 	r.f.Config = r.settings.List
 	r.results()
 	slices.SortStableFunc(r.f.Problems, byLine)
 	return r.f
+}
+
+// ReadFile is Read of the file at path.
+func ReadFile(path string) (*File, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Read(path, data), nil
 }
 
 // A fileReader is the state of Read.
