@@ -124,6 +124,7 @@ type Answer struct {
 
 	Comparisons, Blocks int // measurements that were made, and their blocks
 	Broken              map[int]string
+	TimeUp              bool // more would have been measured if there had been time
 }
 
 // A Step is a version that is proven to differ from the one before.
@@ -189,7 +190,7 @@ func (f *finder) find(ctx context.Context, last int) (err error) {
 	if need := f.answer.Ends.Need; !f.answer.Ends.Proven && !f.answer.Ends.Same && need > 0 && need <= mostProofBlocks {
 		// Once more, with as many blocks as it takes; each time has half of the level.
 		again := Measurement{Positions: []int{0, last}, Blocks: min(max(need+need/4, 2*f.Blocks), mostProofBlocks)}
-		if f.lab.Left() < f.lab.Cost(again.Positions, again.Blocks) {
+		if !f.fits(f.lab.Cost(again.Positions, again.Blocks)) {
 			return nil
 		}
 		f.Report(Event{Kind: EventCompare, Position: 0, Last: last, Blocks: again.Blocks})
@@ -250,6 +251,13 @@ func (f *finder) measure(ctx context.Context, m Measurement) (*Measured, error) 
 	return seen, err
 }
 
+// fits reports whether there is time for something; if not, the answer says so.
+func (f *finder) fits(cost float64) bool {
+	fits := f.lab.Left() >= cost
+	f.answer.TimeUp = f.answer.TimeUp || !fits
+	return fits
+}
+
 // build has the lab build something, once.
 func (f *finder) build(ctx context.Context, position int) (Build, error) {
 	b, ok := f.built[position]
@@ -308,7 +316,7 @@ func (f *finder) height(ctx context.Context, first, last int, ends *Measured) (l
 		}
 		why = fmt.Sprintf("how much both ends differ is not known well enough to search between them: that would take about %d blocks", need)
 		m := Measurement{Positions: []int{first, last}, Blocks: max(need, f.Blocks)}
-		if again || need > mostProofBlocks || f.lab.Left() < f.lab.Cost(m.Positions, m.Blocks) {
+		if again || need > mostProofBlocks || !f.fits(f.lab.Cost(m.Positions, m.Blocks)) {
 			return nil, why, nil
 		}
 		f.Report(Event{Kind: EventCompare, Position: first, Last: last, Blocks: m.Blocks})
@@ -394,20 +402,40 @@ func (h *hunt) step(ctx context.Context) (done bool, err error) {
 	if p >= h.Options.Suspects {
 		return h.prove(ctx, h.first+suspect)
 	}
-	cost := func(position, blocks int) float64 {
-		return h.lab.Cost([]int{h.first, h.last, h.first + position}, blocks)
-	}
-	choice, ok := h.Next(h.Offered, cost)
+	choice, ok := h.next(math.Inf(1))
 	if !ok {
 		return h.narrow(ctx)
 	}
-	proof := h.lab.Cost(h.proofPositions(h.first+suspect-1, h.first+suspect), h.Options.Blocks)
-	if h.lab.Left() < choice.Cost+proof {
-		h.open("there was no time for more", nil)
+	// What fits before a proof comes first. If nothing does, the proof is given up, and the
+	// time goes into visits, for as long as one fits: each leaves fewer suspects.
+	proof := h.lab.Cost(h.proofPositions(h.first+suspect-1, h.first+suspect), h.proofBlocks())
+	for _, time := range [...]float64{h.lab.Left() - proof, h.lab.Left()} {
+		if choice, ok = h.next(time); ok {
+			break
+		}
+	}
+	if !ok {
+		h.timeUp()
 		return true, nil
 	}
 	left := max(choice.Cost, max(0, h.Open()-sureBits)*choice.Cost/choice.Bits) + proof
-	return h.visit(ctx, h.first+choice.Position, choice.Blocks, left)
+	return h.visit(ctx, h.first+choice.Position, choice.Blocks, min(left, h.lab.Left()))
+}
+
+// next returns the visit that is worth most for its cost, of those that cost at most so much.
+func (h *hunt) next(most float64) (Choice, bool) {
+	return h.Next(h.Offered, func(position, blocks int) float64 {
+		if cost := h.lab.Cost([]int{h.first, h.last, h.first + position}, blocks); cost <= most {
+			return cost
+		}
+		return math.Inf(1)
+	})
+}
+
+// timeUp leaves the range with the set of suspects, since there is no time for more.
+func (h *hunt) timeUp() {
+	h.answer.TimeUp = true
+	h.open("the time was used up before more was known", nil)
 }
 
 // sureBits is about how much is not known of what is known with 95 %.
@@ -443,7 +471,7 @@ func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (d
 		Suspects: h.suspects(), Most: most,
 	})
 	switch off, seen := h.Between(position - h.first); {
-	case off >= doubtful && seen < h.Options.Blocks:
+	case off >= doubtful && seen < h.Options.Blocks && h.lab.Left() >= h.lab.Cost([]int{h.first, h.last, position}, h.Options.Blocks):
 		return h.visit(ctx, position, h.Options.Blocks, left)
 	case off >= between:
 		return true, h.split(ctx, position)
@@ -510,7 +538,7 @@ func (f *finder) rest(ctx context.Context, first, last int, before *Measured) er
 	if last <= first {
 		return nil
 	}
-	if f.lab.Left() < f.lab.Cost([]int{first, last}, f.rangeBlocks()) {
+	if !f.fits(f.lab.Cost([]int{first, last}, f.rangeBlocks())) {
 		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: "there was no time to search it, too"})
 		return nil
 	}
@@ -644,8 +672,11 @@ func (h *hunt) prove(ctx context.Context, suspect int) (done bool, err error) {
 		return false, err
 	}
 	positions, blocks := h.proofPositions(parent, suspect), h.proofBlocks()
-	if h.proofs > 0 && h.lab.Left() < h.lab.Cost(positions, blocks) {
-		h.open("there was no time for more", nil)
+	for blocks > h.Options.Blocks && h.lab.Left() < h.lab.Cost(positions, blocks) {
+		blocks-- // fewer may do
+	}
+	if h.lab.Left() < h.lab.Cost(positions, blocks) {
+		h.timeUp()
 		return true, nil
 	}
 	h.Report(Event{Kind: EventProof, Position: suspect, Last: parent, Blocks: blocks})
@@ -727,7 +758,7 @@ func (h *hunt) narrow(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	positions := h.proofPositions(parent, suspect)
-	if h.lab.Left() < h.lab.Cost(positions, h.Options.Blocks) {
+	if !h.fits(h.lab.Cost(positions, h.Options.Blocks)) {
 		h.open("what lies between cannot be measured", nil)
 		return true, nil
 	}

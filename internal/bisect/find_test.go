@@ -463,6 +463,51 @@ func (a *Answer) more() bool {
 	return len(a.Steps) > 0 && slices.ContainsFunc(a.Open, func(o Open) bool { return !o.Narrowed })
 }
 
+// TestWithin shows that a search uses the time that there is and little more, that the set which
+// it leaves is the smaller the more there is of it, and that it says that it was the time.
+func TestWithin(t *testing.T) {
+	runs := histories(10, 200)
+	last := 1000.0
+	for _, time := range []float64{2, 4, 6, 9, 20} {
+		r := rand.New(rand.NewPCG(21, 22))
+		right, up, sizes := 0, 0, 0.0
+		for range runs {
+			culprit := 1 + r.IntN(1000)
+			w := world{versions: 1000, build: 0.2, steps: map[int]float64{culprit: 0.02}, noise: r.NormFloat64}
+			w.begin(r)
+			o := timeOptions()
+			o.Ends = w.different(t, o.Alpha/2)
+			w.full = 100 - time
+			a, err := Find(t.Context(), &w, w.versions, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			isRight, named := a.grade([]int{culprit})
+			if isRight {
+				right++
+			}
+			if a.TimeUp {
+				up++
+				// One that is likely to be it is left, and only a proof tells more.
+				if left := w.Left(); left > 0.5 && len(a.Open[0].Suspects) > 1 || left < -0.5 {
+					t.Errorf("of time for %v comparisons %.2f are left", time, left)
+				}
+			} else if !named && a.Open == nil {
+				t.Errorf("it says neither what it is nor that there was no time: %+v", a)
+			}
+			for _, open := range a.Open {
+				sizes += float64(len(open.Suspects)) / float64(runs)
+			}
+		}
+		t.Logf("time for %v: right %d, without time %d of %d; sets of %.0f", time, right, up, runs, sizes)
+		atLeast(t, "right", right, runs, 0.95)
+		if sizes > last*0.9 || time <= 2 && up < runs || time >= 20 && up > runs/10 {
+			t.Errorf("with time for %v sets of %.1f are left, where less left %.1f; %d of %d ended by it", time, sizes, last, up, runs)
+		}
+		last = max(sizes, 1)
+	}
+}
+
 // TestNoStep shows that no version is named where none changes anything, though the ends
 // were taken to differ: every twentieth range has ends that seem to.
 func TestNoStep(t *testing.T) {

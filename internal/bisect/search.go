@@ -340,8 +340,8 @@ type Choice struct {
 }
 
 // Next returns which position to visit, and with how many of the offered numbers of
-// blocks: where the most information is expected for the cost, in any unit. It returns
-// false if no visit can tell more.
+// blocks: where the most information is expected for the cost, in any unit; what costs
+// infinitely much is no choice. It returns false if no visit can tell more.
 func (s *Search) Next(offered []int, cost func(position, blocks int) float64) (best Choice, ok bool) {
 	post := s.Posterior()
 	step, _ := s.Step()
@@ -364,7 +364,7 @@ func (s *Search) Next(offered []int, cost func(position, blocks int) float64) (b
 			if c.Bits < negligible {
 				continue
 			}
-			if c.Cost = cost(i+1, n); !ok || c.Bits/c.Cost > best.Bits/best.Cost {
+			if c.Cost = cost(i+1, n); !math.IsInf(c.Cost, 1) && (!ok || c.Bits/c.Cost > best.Bits/best.Cost) {
 				best, ok = c, true
 			}
 		}

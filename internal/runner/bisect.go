@@ -107,7 +107,16 @@ func (b *bisectRun) interrupted() {
 		fmt.Fprintln(b.con, "interrupted before anything was measured")
 		return
 	}
-	fmt.Fprintf(b.con, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", b.command, console.ShellWord(b.log.folder))
+	fmt.Fprintf(b.con, "interrupted; what was measured is kept. To go on:\n  %s --resume %s\n", b.command, b.goOn())
+}
+
+// goOn is what --resume takes to go on, with the time that is left.
+func (b *bisectRun) goOn() string {
+	text := console.ShellWord(b.log.folder)
+	if left := b.log.time(); left >= 1 && !math.IsInf(left, 1) {
+		text += fmt.Sprintf(" --within %.0fs", left)
+	}
+	return text
 }
 
 // begin checks what was asked for, and reads the log of a bisection that goes on.
@@ -126,8 +135,8 @@ func (b *bisectRun) begin(ctx context.Context) error {
 		s := log.started
 		c.Args, c.Packages, c.Bench, c.Unit, c.Memory, c.Trimpath = []string{s.Good, s.Bad}, s.Packages, s.Bench, s.Unit, s.Memory, s.Trimpath
 		c.Compare.Alpha, c.Compare.Margin, c.Machine, c.Blocks = s.Alpha, s.Margin, s.Machine, s.Blocks
-		if !c.given("within") {
-			c.Within = s.Within
+		if err := log.goOn(c.Within); err != nil {
+			return err
 		}
 		c.Resume = ""
 	}
@@ -239,7 +248,7 @@ func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
 		return nil, err
 	}
 	b.times = bisectTimes{Build: took / 4, Link: took / 4 / float64(b.plan.Blocks)} // of two versions
-	if err := b.measureEnds(ctx, &ends, from); err != nil {
+	if err := b.measureEnds(ctx, &ends, from, took); err != nil {
 		return nil, err
 	}
 	return result, b.search(ctx, result)
@@ -279,13 +288,14 @@ func (b *bisectRun) absent(ctx context.Context, ends *AB) error {
 	return ErrNothing
 }
 
-// measureEnds compares the ends, or what is left of that, and chooses the row.
-func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Interrupted) error {
+// measureEnds compares the ends, or what is left of that, and chooses the row. To build them
+// took so many seconds.
+func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Interrupted, built float64) error {
 	path := filepath.Join(b.log.folder, endsFile)
 	done, ok := b.log.answer(endsFile)
 	if !ok {
 		j := &job{
-			plan: b.plan, from: from, path: path, absent: b.v.absent, resume: b.log.folder,
+			plan: b.plan, from: from, path: path, absent: b.v.absent, resume: b.goOn(),
 			here: b.v.circumstances(ctx, ends.Machine, path),
 		}
 		j.take(b.processes, parts{binaries: b.v.all()})
@@ -293,7 +303,7 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 		if err := b.take(ctx, j); err != nil {
 			return err
 		}
-		done = bisectEntry{Do: doDone, Key: endsFile, File: endsFile, Seconds: time.Since(began).Seconds()}
+		done = bisectEntry{Do: doDone, Key: endsFile, File: endsFile, Seconds: built + time.Since(began).Seconds()}
 		b.times.learn(b.progress, time.Since(began), len(b.plan.Steps()))
 		times := b.times
 		done.Times = &times

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,10 +216,7 @@ func (b *bisectRun) Cost(positions []int, blocks int) float64 {
 
 // Left implements [bisect.Lab].
 func (b *bisectRun) Left() float64 {
-	if b.c.Within <= 0 {
-		return math.Inf(1)
-	}
-	return b.c.Within.Seconds() - b.log.seconds
+	return b.log.time()
 }
 
 // The roles of versions in a measurement: the sides of its file.
@@ -317,7 +313,7 @@ func (b *bisectRun) carryOutVisit(ctx context.Context, m bisect.Measurement, rol
 	here := session.Describe(ctx, b.v.trees[1].Dir, b.c.Machine, path)
 	here.Fixed = append(fixed, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
 	measuring := time.Now()
-	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.log.folder, here: here}
+	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.goOn(), here: here}
 	j.take(b.processes, parts{binaries: binaries})
 	if err := b.take(ctx, j); err != nil {
 		return done, err

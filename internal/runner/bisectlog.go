@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,6 +23,7 @@ type bisectLog struct {
 	answers map[string]bisectEntry // of builds and measurements that are done, by key
 	began   map[string]bisectEntry // of measurements that were begun
 	asked   map[string]int         // how many times a measurement was asked for, by what is measured
+	limits  []bisectLimit          // that it had, in order
 	seconds float64                // that what was answered took
 	left    int                    // answers that have not been asked for again
 	started bisectStart
@@ -43,6 +45,8 @@ type bisectEntry struct {
 	Problem  string  `json:"problem,omitempty"`  // of a build
 	Seconds  float64 `json:"seconds,omitempty"`
 
+	Limit float64 `json:"limit,omitempty"` // of a search that goes on, in seconds from its start; 0 is none
+
 	Times *bisectTimes `json:"times,omitempty"` // as known after a measurement
 }
 
@@ -51,7 +55,16 @@ const (
 	doBuilt   = "built"
 	doMeasure = "measure" // is begun
 	doDone    = "measured"
+	doLimit   = "limit" // is another one from here on
 )
+
+// A bisectLimit is how many seconds a search may take from its start, 0 for any, once it has
+// so many answers. One that goes on has to decide as it did for as long as the log answers,
+// and then by its own limit.
+type bisectLimit struct {
+	after   int
+	seconds float64
+}
 
 // A bisectStart is what a bisection was asked for.
 type bisectStart struct {
@@ -138,6 +151,9 @@ func (l *bisectLog) take(e bisectEntry) {
 	switch e.Do {
 	case doStart:
 		l.started = *e.Start
+		l.limits = []bisectLimit{{0, e.Start.Within.Seconds()}}
+	case doLimit:
+		l.limits = append(l.limits, bisectLimit{len(l.answers), e.Limit})
 	case doMeasure:
 		l.began[e.Key] = e
 	case doBuilt, doDone:
@@ -167,6 +183,35 @@ func (l *bisectLog) answer(key string) (e bisectEntry, ok bool) {
 		l.seconds += e.Seconds
 	}
 	return e, ok
+}
+
+// goOn gives a search that goes on a limit of its own: so much more than what the log has
+// took, or none.
+func (l *bisectLog) goOn(within time.Duration) error {
+	limit := within.Seconds()
+	if limit > 0 {
+		for _, e := range l.answers {
+			limit += e.Seconds
+		}
+	}
+	if last := l.limits[len(l.limits)-1]; last.seconds == limit {
+		return nil
+	}
+	return l.add(bisectEntry{Do: doLimit, Limit: limit})
+}
+
+// time returns how many seconds are left, by the limit that holds for the next decision.
+func (l *bisectLog) time() float64 {
+	limit := 0.0
+	for _, next := range l.limits {
+		if next.after <= len(l.answers)-l.left {
+			limit = next.seconds
+		}
+	}
+	if limit <= 0 {
+		return math.Inf(1)
+	}
+	return limit - l.seconds
 }
 
 // measurement returns the key of a measurement, which tells it from earlier ones of the

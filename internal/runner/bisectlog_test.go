@@ -1,10 +1,18 @@
 package runner
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/internal/bisect"
+	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/versions"
 )
 
 // newLog makes a log with two answers in it, and closes it.
@@ -64,6 +72,82 @@ func TestBisectLog(t *testing.T) {
 	}
 	if e, ok := l.answer("visit #2"); !ok || e.File != "002.bench" || l.seconds != 9 {
 		t.Errorf("what was added is %+v, %v; %v s, want 9", e, ok, l.seconds)
+	}
+}
+
+// TestBisectLimits proves that a search that goes on decides by the limit that it had for as long
+// as the log answers, and then by its own one, which begins anew, or by none.
+func TestBisectLimits(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "search")
+	l, err := createBisectLog(folder, bisectStart{Within: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.add(bisectEntry{Do: doDone, Key: "a", Seconds: 9}); err != nil || l.time() != 1 {
+		t.Fatalf("%v s are left of ten, want 1 (%v)", l.time(), err)
+	}
+	l.close()
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		within time.Duration
+		took   float64   // of what it answers next
+		times  []float64 // that are left, before each answer and after the last
+	}{
+		{20 * time.Second, 15, []float64{10, 20, 5}},
+		{0, 100, []float64{10, 20, inf, inf}},
+		{0, 1, []float64{10, 20, inf, inf, inf}},
+		{time.Second, 1, []float64{10, 20, inf, inf, 1, 0}},
+	} {
+		l, err := openBisectLog(folder)
+		if err == nil {
+			err = l.goOn(c.within)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var times []float64
+		for _, key := range strings.Split("abcde", "") {
+			times = append(times, l.time())
+			if _, ok := l.answer(key); ok {
+				continue
+			}
+			if err := l.add(bisectEntry{Do: doDone, Key: key, Seconds: c.took}); err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, l.time())
+			break
+		}
+		if !slices.Equal(times, c.times) {
+			t.Errorf("with %v: %v s are left, want %v", c.within, times, c.times)
+		}
+		l.close()
+	}
+}
+
+// TestTimeUp proves that a search whose time is used up says how to go on, and that one which is
+// interrupted has the rest of its time in that.
+func TestTimeUp(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a search")
+	l, err := createBisectLog(folder, bisectStart{Within: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	var said strings.Builder
+	b := &bisectRun{Runner: New(console.New(&said, 0), "benchrun bisect"), log: l, plan: &record.Plan{}, at: make([]versions.Commit, 2)}
+	if err := l.add(bisectEntry{Do: doDone, Key: "a", Seconds: 3}); err != nil {
+		t.Fatal(err)
+	}
+	b.interrupted()
+	if want := "To go on:\n  benchrun bisect --resume '" + folder + "' --within 7s\n"; !strings.Contains(said.String(), want) {
+		t.Errorf("no %q in %s", want, said.String())
+	}
+	for _, up := range []bool{false, true} {
+		r := new(bisect.Result)
+		b.complete(r, &bisect.Answer{TimeUp: up})
+		if want := "benchrun bisect --resume '" + folder + "' goes on without a limit"; len(r.Notes) > 0 != up || up && !strings.Contains(r.Notes[0], want) {
+			t.Errorf("time up %t: notes %q", up, r.Notes)
+		}
 	}
 }
 

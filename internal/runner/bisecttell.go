@@ -66,6 +66,10 @@ func (b *bisectRun) complete(r *bisect.Result, a *bisect.Answer) {
 	if n := a.Ends.Need; n > 0 && !a.Ends.Proven {
 		b.note("about %d blocks would tell whether the ends differ: --blocks %d", n, n)
 	}
+	if a.TimeUp {
+		folder := console.ShellWord(b.log.folder)
+		b.note("the time of --within is used up. %[1]s --resume %[2]s goes on without a limit, and with --within 5m for so long", b.command, folder)
+	}
 	r.Notes = b.notes
 }
 

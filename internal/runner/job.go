@@ -30,7 +30,7 @@ type job struct {
 	absent []record.Hole       // what a new one's plan has to leave out
 
 	quiet  bool   // what it measures is told by its caller
-	resume string // what to go on with after an interrupt; "" is its own results
+	resume string // what --resume takes to go on after an interrupt, for a shell; "" is its own results
 
 	begun bool // there is a results file
 }
@@ -101,7 +101,7 @@ func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) erro
 	err := session.Run(ctx, j.plan, j.subject, store, j.from, r.progress,
 		func() ([]record.Group, error) { return compare.Decided(j.plan, store.Path) })
 	r.progress.end()
-	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", r.command, console.ShellWord(cmp.Or(j.resume, store.Path)))
+	goOn := fmt.Sprintf("what was measured is kept. To go on:\n  %s --resume %s", r.command, cmp.Or(j.resume, console.ShellWord(store.Path)))
 	if closed := store.Close(); closed != nil { // the first error of all writes: the run ended for it
 		return fmt.Errorf("%w; when there is a remedy for that, %s", closed, goOn)
 	}

@@ -75,6 +75,9 @@ func (w *Workspace) end(ctx context.Context, name string) (string, error) {
 	case w.shallow(ctx):
 		return "", fmt.Errorf("%q is no commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}
+	if near := w.nearestRef(ctx, name); near != "" {
+		return "", fmt.Errorf("%q is no commit of this repository; did you mean %s?", name, near)
+	}
 	return "", fmt.Errorf("%q is no commit of this repository", name)
 }
 

@@ -124,6 +124,9 @@ func TestNoLine(t *testing.T) {
 		{r, "main", first, "the good end comes first, and then the bad one: benchrun bisect " + first + " main"},
 		{r, "nothing", "main", `"nothing" is no commit of this repository`},
 		{r, first, "nothing", `"nothing" is no commit of this repository`},
+		{r, "mian", "main", `"mian" is no commit of this repository; did you mean main?`},
+		{r, first, "Strat~2^2", `did you mean start~2^2?`},
+		{r, "HEDA~1", "main", `did you mean HEAD~1?`},
 		{r, "other", "main", "have no history in common"},
 		{shallow, "main~1", "main", "no commit of this clone, which is shallow: git fetch --unshallow gets the rest"},
 		{shallow, "start", "main", "no history in common in this clone, which is shallow: git fetch --unshallow gets the rest"},
@@ -131,6 +134,10 @@ func TestNoLine(t *testing.T) {
 		if _, err := c.in.line(c.good, c.bad); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s to %s: %v, want %q", c.good, c.bad, err, c.want)
 		}
+	}
+	// What is there, and has no such parent, is not meant otherwise.
+	if _, err := r.line("main~99", "main"); err == nil || strings.Contains(err.Error(), "mean") {
+		t.Errorf("main~99: %v", err)
 	}
 }
 

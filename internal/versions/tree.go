@@ -118,20 +118,30 @@ func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) 
 	return nil, fmt.Errorf("%q is neither a git revision nor a folder; a version that is only on a server has to be fetched first", name)
 }
 
-// nearestRef returns the branch or tag that was meant by name, "" if none is
-// near.
+// nearestRef returns the branch or tag that was meant by name, with what follows it there, as
+// in main~3; "" if none is near.
 func (w *Workspace) nearestRef(ctx context.Context, name string) string {
 	out, err := w.git(ctx, w.dir, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
 	if err != nil {
 		return ""
 	}
+	suffix := ""
+	if i := strings.IndexAny(name, "~^@"); i > 0 {
+		name, suffix = name[:i], name[i:]
+	}
 	least, near := len(name)/3+2, "" // from here on it is another name
-	for _, ref := range strings.Fields(out) {
-		if d := levenshtein.ComputeDistance(ref, name); d < least {
+	for _, ref := range append(strings.Fields(out), "HEAD") {
+		if ref == name {
+			return "" // it is there, and has no such commit
+		}
+		if d := levenshtein.ComputeDistance(strings.ToLower(ref), strings.ToLower(name)); d < least {
 			least, near = d, ref
 		}
 	}
-	return near
+	if near == "" {
+		return ""
+	}
+	return near + suffix
 }
 
 func (w *Workspace) shallow(ctx context.Context) bool {
