@@ -152,11 +152,12 @@ func (p *Process) slice(c command, n int) (Slice, error) {
 		panic("program: a slice of no operations")
 	}
 	counted := p.count()
+	began := time.Now()
 	a, err := p.ask(c, strconv.Itoa(n))
 	if err != nil {
 		return Slice{}, err
 	}
-	s := Slice{N: int(a.uint())}
+	s := Slice{N: int(a.uint()), Wall: time.Since(began)}
 	s.Hardware, s.NoHardware = counted()
 	s.Elapsed, s.CPU = a.nanoseconds(a.uint()), a.duration()
 	var allocs, bytes bool

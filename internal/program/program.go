@@ -121,6 +121,10 @@ type Slice struct {
 	N       int           // operations
 	Elapsed time.Duration // of all of them, as the benchmark's timer has it
 
+	// Wall is the time from the command for the slice to its answer: what a benchmark does
+	// while its timer is off is in it too.
+	Wall time.Duration
+
 	// CPU is the processor time that the process used, with all its threads, from
 	// the beginning of the slice to its end, to a microsecond: of what goes on beside
 	// the benchmark and while its timer is off too. 0 if the system does not tell.

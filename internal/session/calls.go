@@ -68,7 +68,8 @@ type calls struct {
 
 	ops map[string]int // of a slice, by Step.FullName
 
-	depends bool // the length is that because the cost depends on it
+	depends   bool // the length is that because the cost depends on it
+	ownFigure bool // or because the benchmark reports metrics of a slice as a whole
 }
 
 // knownCalls returns what earlier blocks have found of how long slices have to be, by
@@ -93,12 +94,24 @@ func knownCalls(plan *record.Plan, from *record.Interrupted) map[int]calls {
 	return known
 }
 
-// String says why a row's slices are longer than planned.
-func (c calls) String() string {
-	if c.whole {
-		return fmt.Sprintf("its cost depends on b.N, so a slice is a whole call of about %v, as of go test", c.length)
+// ownFigureSlice is how long slices are if a benchmark reports a metric of its own that is of
+// a slice as a whole, such as a percentile: what comes first in a slice, after a pause, is slower, and in
+// a short slice it is the whole tail. Where leastOperations do not fit into it, a slice is a
+// whole call.
+const (
+	ownFigureSlice  = 250 * time.Millisecond
+	leastOperations = 1000
+)
+
+// hasOwnFigure reports whether one of the metrics that a benchmark reports is neither of an
+// operation nor a rate, which are sums over all slices.
+func hasOwnFigure(extra map[string]float64) bool {
+	for unit := range extra {
+		if !strings.HasSuffix(unit, "/op") && !strings.HasSuffix(unit, "/s") {
+			return true
+		}
 	}
-	return fmt.Sprintf("what an operation costs depends on the length of a slice, so that is about %v", c.length)
+	return false
 }
 
 // idle is how long a process is watched that waits, and busyIdle the part of that for
@@ -155,7 +168,8 @@ func (r *runner) say(g record.Group, text string) {
 // since what is prepared weighs more in slices of fewer.
 func (r *runner) measureCalls(g record.Group, players []*player, stop func() error) error {
 	called := slices.DeleteFunc(slices.Clone(players), func(p *player) bool {
-		return p.err != nil || p.warm.perOp <= 0 || !p.callsFunction() && r.plan.Slice >= FigureSlice
+		p.warm.ownFigure = p.warm.ownFigure || r.ownFigures[g.Index]
+		return p.err != nil || p.warm.perOp <= 0 || !p.callsFunction() && !p.warm.ownFigure && r.plan.Slice >= FigureSlice
 	})
 	if len(called) == 0 {
 		return nil
@@ -167,8 +181,9 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 			return err
 		}
 		r.calls[g.Index] = c
-		if c.length > max(r.plan.Slice, leastCall) {
-			r.say(g, c.String())
+		if c.whole && !c.ownFigure { // of other lengths there is nothing that a reader could do
+			r.say(g, fmt.Sprintf("an operation costs more, or less, the larger b.N is, so each slice is a whole call of about %v, as go test makes it: "+
+				"there is one a block, which finds less", c.length))
 		}
 	}
 	for _, p := range called {
@@ -185,8 +200,9 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 // findCalls tries how long the slices of players have to be, a second time if that is
 // longer than planned because the cost seems to depend on it.
 func (r *runner) findCalls(players []*player, stop func() error) (c calls, err error) {
+	able := slices.DeleteFunc(slices.Clone(players), func(p *player) bool { return p.warm.mostlyUntimed() })
 	for again := range 2 {
-		if err := r.tryLengths(players, stop); err != nil {
+		if err := r.tryLengths(able, stop); err != nil {
 			return c, err
 		}
 		if one := chooseCalls(players, r.plan.Slice); again == 0 || one.length < c.length {
@@ -210,12 +226,21 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		if p.step.Copy > 1 || p.err != nil {
 			continue // the control is the base's program
 		}
+		if p.callsFunction() {
+			c.length = max(c.length, leastCall)
+		}
+		if p.warm.ownFigure {
+			c.length, c.ownFigure = max(c.length, ownFigureSlice), true
+			if p.warm.perOp*leastOperations > float64(ownFigureSlice) {
+				c.length, c.whole = wholeCall, true
+			}
+		}
+		if p.tried == nil {
+			continue // its slices are as long as they can be
+		}
 		sides[p.step.FullName()] = append(sides[p.step.FullName()], p)
 		if p.tried.isShared() {
 			c.length = max(c.length, sharedSlice)
-		}
-		if p.callsFunction() {
-			c.length = max(c.length, leastCall)
 		}
 	}
 	for _, same := range sides {
@@ -235,10 +260,12 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		c.whole = c.whole || one.whole && longest >= wholeCall
 	}
 	for _, p := range players {
-		if p.costs == nil || p.err != nil || c.length <= max(planned, p.warm.slice) {
+		if p.err != nil || c.length <= max(planned, p.warm.slice) {
 			continue
 		}
-		name, n := p.step.FullName(), multiple(float64(c.length)/p.costOf(c.length), max(1, p.live.Hello().Unit))
+		unit := max(1, p.live.Hello().Unit)
+		name, n := p.step.FullName(), multiple(float64(c.length)/p.costOf(c.length), unit)
+		n = max(unit, min(n, p.warm.untimed.most(p.warm.perOp)/unit*unit))
 		if least, ok := c.ops[name]; !ok || n < least {
 			c.ops[name] = n
 		}

@@ -204,45 +204,45 @@ func TestCallsOfARow(t *testing.T) {
 		},
 		"prepares for a millisecond": {
 			takes: func(_ int, _ record.Step, n int) time.Duration { return ms + time.Duration(n)*us },
-			call:  256 * ms, rounds: 2, diluted: 0.01, note: "so that is about 256ms",
+			call:  256 * ms, rounds: 2, diluted: 0.01,
 		},
 		// Longer than the first slices, of which nothing can be foretold then.
 		"prepares for 10 ms": {
 			takes: func(_ int, _ record.Step, n int) time.Duration { return 10*ms + time.Duration(n)*us },
-			call:  256 * ms, rounds: 2, diluted: 0.06, note: "so that is about 256ms",
+			call:  256 * ms, rounds: 2, diluted: 0.06,
 		},
 		"prepares for 60 ms": {
 			takes: func(_ int, _ record.Step, n int) time.Duration { return 60*ms + time.Duration(n)*us },
-			call:  wholeCall, rounds: 1, whole: true, diluted: 0.09, note: "a slice is a whole call of about 1s, as of go test",
+			call:  wholeCall, rounds: 1, whole: true, diluted: 0.09, note: "each slice is a whole call of about 1s, as go test makes it: there is one a block, which finds less",
 		},
 		"one side prepares, the old": {
 			takes: func(_ int, s record.Step, n int) time.Duration {
 				return time.Duration(2-s.Index)*ms + time.Duration(n)*us
 			},
-			call: 256 * ms, rounds: 2, diluted: 0.01, note: "so that is about 256ms",
+			call: 256 * ms, rounds: 2, diluted: 0.01,
 		},
 		"one side prepares, the new": {
 			takes: func(_ int, s record.Step, n int) time.Duration {
 				return time.Duration(s.Index-1)*ms + time.Duration(n)*us
 			},
-			call: 256 * ms, rounds: 2, diluted: 0.01, note: "so that is about 256ms",
+			call: 256 * ms, rounds: 2, diluted: 0.01,
 		},
 		"grows": {
 			takes: func(_ int, _ record.Step, n int) time.Duration { return growing(n, 1) },
-			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "a slice is a whole call of about 1s, as of go test",
+			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "each slice is a whole call of about 1s, as go test makes it: there is one a block, which finds less",
 		},
 		"one side grows, the old": {
 			takes: func(_ int, s record.Step, n int) time.Duration { return growing(n, 2-s.Index) },
-			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "a slice is a whole call of about 1s, as of go test",
+			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "each slice is a whole call of about 1s, as go test makes it: there is one a block, which finds less",
 		},
 		"one side grows, the new": {
 			takes: func(_ int, s record.Step, n int) time.Duration { return growing(n, s.Index-1) },
-			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "a slice is a whole call of about 1s, as of go test",
+			call:  wholeCall, rounds: 1, whole: true, diluted: 6, note: "each slice is a whole call of about 1s, as go test makes it: there is one a block, which finds less",
 		},
 		// As package testing does, it ends with a thousand million.
 		"ignores b.N": {
 			takes: func(_ int, _ record.Step, n int) time.Duration { return 6 * ms },
-			call:  6 * ms, rounds: 2, note: "so that is about 256ms",
+			call:  6 * ms, rounds: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -626,16 +626,16 @@ func TestLongSlicesAreNoCalls(t *testing.T) {
 				t.Errorf("%s: %s has %d whole calls", mode, f.name, len(f.called))
 			}
 		}
-		if want := "so that is about 256ms"; len(p.notes) != 1 || !strings.HasSuffix(p.notes[0], want) {
-			t.Errorf("%s: notes %q, want %q", mode, p.notes, want)
+		if len(p.notes) > 0 {
+			t.Errorf("%s: notes %q, and none that a reader could act on", mode, p.notes)
 		}
 		// Of what takes long to begin a slice all that is tried is whole units, too.
 		_, p = turnsRun(t, turnsPlanOf(2, 1, 100, time.Millisecond), &fakeWorld{make: func(int, record.Step) *fakeDriver {
 			takes := func(n int) time.Duration { return 60*time.Millisecond + time.Duration(n)*time.Microsecond }
 			return &fakeDriver{takes: takes, unit: 7, mode: mode}
 		}})
-		if want := "so that is about 256ms"; len(p.notes) != 1 || !strings.HasSuffix(p.notes[0], want) {
-			t.Errorf("%s: notes %q, want %q", mode, p.notes, want)
+		if len(p.notes) > 0 {
+			t.Errorf("%s: notes %q, and none that a reader could act on", mode, p.notes)
 		}
 	}
 }

@@ -143,6 +143,9 @@ type runner struct {
 	calls   map[int]calls
 	stopped map[int]int
 
+	ownFigures map[int]bool       // benchmarks of the group report metrics of a slice as a whole
+	firstUses  map[int][]firstUse // of each block of this run so far
+
 	toldHardware bool // that there are no hardware counters
 }
 
@@ -155,6 +158,7 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 		plan: plan, store: s, p: p, deps: d,
 		failed: from.Given, watched: make(map[record.StepKey]bool),
 		alone: from.Alone, calls: knownCalls(plan, from), stopped: from.Stopped,
+		ownFigures: make(map[int]bool), firstUses: make(map[int][]firstUse),
 	}
 	done := from.Done
 	r.forecast = NewForecast(plan, from)

@@ -131,6 +131,13 @@ func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]re
 			return nil, program.ErrKilled
 		}
 	}
+	if r.longer(g, players) {
+		return r.takeTurns(ctx, block, g)
+	}
+	if len(r.firstUses[g.Index]) == 0 { // this is the first block of this run
+		r.sayUntimed(players)
+	}
+	r.sayFirstUse(g, players)
 	for _, p := range players {
 		p.took = r.now().Sub(began)
 	}
@@ -139,6 +146,21 @@ func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]re
 		entries[i] = r.entry(block, p)
 	}
 	return entries, nil
+}
+
+// longer reports whether the slices of g have to be longer than those that players did: with
+// b.Loop a benchmark reports its metrics in the end, so it is then seen that they are of its
+// slices as a whole.
+func (r *runner) longer(g record.Group, players []*player) bool {
+	seen := slices.ContainsFunc(players, func(p *player) bool {
+		return p.err == nil && p.live.Hello().Mode == program.ModeLoop && hasOwnFigure(p.result.Extra) && p.warm.slice < ownFigureSlice/2 && !p.warm.mostlyUntimed()
+	})
+	if !seen || r.ownFigures[g.Index] {
+		return false
+	}
+	r.ownFigures[g.Index] = true
+	delete(r.calls, g.Index)
+	return true
 }
 
 // stopper returns a function that returns ErrInterrupted when ctx has ended and
@@ -231,8 +253,8 @@ func alike(players []*player) {
 	}
 	for _, p := range players {
 		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest && !p.warm.known {
-			p.warm.n = max(p.warm.n, multiple(float64(longest)/p.warm.perOp, max(1, p.live.Hello().Unit)))
-			p.warm.slice = time.Duration(p.warm.perOp * float64(p.warm.n))
+			unit := max(1, p.live.Hello().Unit)
+			p.warm.resize(max(p.warm.n, multiple(float64(longest)/p.warm.perOp, unit)), unit)
 		}
 	}
 }
@@ -370,10 +392,11 @@ func (r *runner) roundsOf(players []*player, whole bool) int {
 	if whole {
 		return 1
 	}
-	var longest, least time.Duration
+	var longest, least, wall time.Duration
 	for _, p := range players {
 		if p.err == nil {
 			longest, least = max(longest, p.warm.slice), max(least, p.warm.leastRun())
+			wall = max(wall, p.warm.slice+p.warm.besides())
 		}
 	}
 	rounds := r.plan.Rounds
@@ -386,6 +409,9 @@ func (r *runner) roundsOf(players []*player, whole bool) int {
 	}
 	if least > planned {
 		rounds = max(rounds, int(least/longest))
+	}
+	if most := stretchWall * max(stretch*planned, least); wall*time.Duration(rounds) > most {
+		rounds = max(int(most/wall), min(rounds, leastRounds))
 	}
 	return min(rounds, record.MostRounds)
 }

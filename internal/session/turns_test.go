@@ -65,11 +65,13 @@ type fakeDriver struct {
 	wrong    error // of Finish
 	reports  string
 	extra    map[string]float64
-	units    []string        // what it says of them
-	before   func(slice int) // called before each slice
-	slices   int             // done
-	measured int             // operations since the reset
-	spent    time.Duration   // its own time
+	units    []string                  // what it says of them
+	before   func(slice int)           // called before each slice
+	besides  func(n int) time.Duration // a slice of n operations beside what its timer measures; nil for nothing
+	eachSays map[string]float64        // what it reports of each slice
+	slices   int                       // done
+	measured int                       // operations since the reset
+	spent    time.Duration             // its own time
 	reset    bool
 	closed   bool
 	frozen   bool
@@ -112,7 +114,11 @@ func (f *fakeDriver) Run(n int) (program.Slice, error) {
 	if f.takes != nil {
 		took = time.Duration(float64(f.takes(n)) * factor)
 	}
-	f.w.time += took + 100*time.Microsecond
+	wall := took + 100*time.Microsecond
+	if f.besides != nil {
+		wall += f.besides(n)
+	}
+	f.w.time += wall
 	f.w.ran = append(f.w.ran, f.name)
 	if n%f.unit != 0 {
 		f.w.odd = append(f.w.odd, fmt.Sprint(f.name, ": ", n))
@@ -127,7 +133,7 @@ func (f *fakeDriver) Run(n int) (program.Slice, error) {
 	if f.works != nil {
 		cpu = f.works(n)
 	}
-	s := program.Slice{N: n, Elapsed: took, CPU: cpu, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}
+	s := program.Slice{N: n, Elapsed: took, Wall: wall, Extra: f.eachSays, CPU: cpu, GCs: uint32(gcs), Allocs: uint64(2 * n), Bytes: uint64(48 * n)}
 	if f.counting {
 		f.counted++
 		s.Hardware = &program.Hardware{Instructions: f.counts.Instructions * uint64(n), Cycles: f.counts.Cycles * uint64(n)}

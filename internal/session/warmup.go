@@ -49,6 +49,10 @@ type warmth struct {
 	steady bool
 	perOp  float64 // nanoseconds, in slices that warm up
 
+	untimed   untimed
+	firstUse  time.Duration // by which its first operation took longer than others; of b.Loop only
+	ownFigure bool          // it reports a metric that is of its slice as a whole
+
 	// cycle is about how long the process runs from one collection of garbage to the
 	// next, by what it allocates and how far its heap may grow; 0 if it allocates
 	// next to nothing, or that is not known.
@@ -77,6 +81,7 @@ func warmUp(p Driver, slice time.Duration, stop func() error) (w warmth, err err
 		collections int           // that came in them
 		perOp       []float64     // of the slices of full size
 	)
+	var first, wall time.Duration
 	for {
 		if err := stop(); err != nil {
 			return w, err
@@ -85,18 +90,29 @@ func warmUp(p Driver, slice time.Duration, stop func() error) (w warmth, err err
 		if err != nil {
 			return w, err
 		}
-		w.slices++
+		if w.slices++; w.slices == 1 {
+			first = s.Elapsed / time.Duration(s.N)
+		}
+		w.untimed.learn(s)
+		w.ownFigure = w.ownFigure || hasOwnFigure(s.Extra)
 		spent += s.Elapsed
+		wall += s.Wall
 		ops += s.N
 		bytes += s.Bytes
 		collections += int(s.GCs)
-		over := spent >= mostWarmup*target || w.slices >= mostSlices
+		late := wall >= stretchWall*mostWarmup*target
+		over := spent >= mostWarmup*target || w.slices >= mostSlices || late
 		if s.Elapsed < target/2 && !over && w.n < mostOps {
-			w.n = grown(w.n, unit, s.Elapsed, target)
-			continue
+			if n := w.untimed.grown(s, grown(w.n, unit, s.Elapsed, target)) / unit * unit; n > w.n {
+				w.n = n
+				continue
+			}
 		}
 		perOp = append(perOp, float64(s.Elapsed)/float64(s.N))
 		window, enough := latest(perOp, s.Elapsed, target)
+		if late && !enough && len(perOp) > 1 {
+			window, enough = perOp[len(perOp)-2:], true // more would take too long
+		}
 		if !enough || !steady(window) && !over {
 			continue
 		}
@@ -108,10 +124,18 @@ func warmUp(p Driver, slice time.Duration, stop func() error) (w warmth, err err
 		if collections < settled && !over && w.cycle > 0 && w.cycle < mostWarmup*target/settled {
 			continue // its heap is about to grow to its size
 		}
-		w.n = multiple(float64(slice)/w.perOp, unit)
-		w.slice = time.Duration(w.perOp * float64(w.n))
+		if p.Hello().Mode == program.ModeLoop { // go test leaves out the first call of others, too
+			w.firstUse = max(0, first-time.Duration(w.perOp))
+		}
+		w.resize(multiple(float64(slice)/w.perOp, unit), unit)
 		return w, nil
 	}
+}
+
+// resize makes slices have n operations, or the most that they may have.
+func (w *warmth) resize(n, unit int) {
+	w.n = max(unit, min(n, w.untimed.most(w.perOp)/unit*unit))
+	w.slice = time.Duration(w.perOp * float64(w.n))
 }
 
 // latest returns the latest slices, of which one half is to be compared with the
