@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/jobs"
 )
 
@@ -500,7 +501,10 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 
 // printable is text of another user as a terminal may have it.
 func printable(s string) string {
-	return strings.ReplaceAll(printableLines(s[:min(len(s), 1000)]), "\n", " ")
+	if r := []rune(s); len(r) > 1000 {
+		s = string(r[:1000])
+	}
+	return strings.ReplaceAll(console.Printable(s), "\n", " ")
 }
 
 // Fetch writes the results of a job to path, which must not be there yet.

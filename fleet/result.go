@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // What bounds results that other users send.
@@ -45,5 +47,5 @@ func (s *Stored) Err() error {
 	case Cancelled:
 		return errors.New("the job was cancelled")
 	}
-	return fmt.Errorf("the job has no results (%s): %s", s.Outcome, printableLines(s.Said))
+	return fmt.Errorf("the job has no results (%s): %s", s.Outcome, console.Printable(s.Said))
 }

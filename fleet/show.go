@@ -172,7 +172,12 @@ func (s *Status) HTML(w io.Writer) error {
 		}
 		data.Rows = append(data.Rows, r)
 	}
-	return page.Execute(w, data)
+	var b strings.Builder
+	if err := page.Execute(&b, data); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, console.Printable(b.String()))
+	return err
 }
 
 // Page serves the status, as a page and as JSON at /status.json.

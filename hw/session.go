@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // Limits say how long a board may take. A zero means the default.
@@ -63,7 +64,7 @@ func (s *Session) read() {
 	defer close(s.events)
 	pass := func(e line.Event) {
 		// Here, and so everywhere: in errors, on terminals and in results.
-		e.Text = Printable(e.Text)
+		e.Text = console.Printable(e.Text)
 		select {
 		case s.events <- e:
 		case <-s.done:

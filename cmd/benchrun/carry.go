@@ -10,6 +10,7 @@ import (
 
 	"github.com/dynolab/dyno/hw"
 	"github.com/dynolab/dyno/internal/boardrun"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/runner"
 )
 
@@ -25,7 +26,7 @@ func newCarryCmd() *cobra.Command {
 		if c.Out == "" {
 			return errors.New("carry needs --out, the file for the results")
 		}
-		c.Job, c.Reports = args[0], cmd.OutOrStdout()
+		c.Job, c.Reports = args[0], console.Raw(cmd.OutOrStdout()) // which a program reads
 		if c.Work == "" {
 			c.Work = filepath.Join(c.Job, "work")
 		}

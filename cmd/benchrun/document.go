@@ -58,7 +58,7 @@ func (of documentOf) show(out io.Writer, format string, data map[string]func(io.
 	case format == "full":
 		form = report.Terminal
 	}
-	return of(form).Text(out, report.TextOptions{Color: wantsColor(out)})
+	return of(form).Text(console.Raw(out), report.TextOptions{Color: wantsColor(out)})
 }
 
 // give prints a report, or if format is empty writes it at path and prints where its parts
@@ -80,6 +80,6 @@ func (of documentOf) give(out io.Writer, format string, writeJSON func(io.Writer
 // wantsColor reports whether w is a terminal that takes colours; see
 // https://no-color.org.
 func wantsColor(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := console.Raw(w).(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

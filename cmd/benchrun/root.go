@@ -22,6 +22,7 @@ func main() {
 
 // run is the command: it parses args and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = console.NewScreen(stdout), console.NewScreen(stderr)
 	root := newRootCmd()
 	root.SetIn(stdin)
 	root.SetOut(stdout)

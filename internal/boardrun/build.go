@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -108,7 +109,7 @@ func (b *builder) add(ctx context.Context, board hw.Board, impl string, compiler
 	}
 	one := Built{Board: board.Name, Impl: impl, Parts: b.c.Parts}
 	if err != nil {
-		one.Why = hw.Printable(err.Error())
+		one.Why = console.Printable(err.Error())
 	}
 	o, err := Tell(b.c.Con, err)
 	if err != nil {

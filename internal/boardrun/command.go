@@ -205,7 +205,7 @@ func Tell(w io.Writer, err error) (hw.Outcome, error) {
 	if !errors.As(err, &e) {
 		return hw.OK, err
 	}
-	fmt.Fprintf(w, "benchrun: %s\n", hw.Printable(e.Error()))
+	fmt.Fprintf(w, "benchrun: %s\n", console.Printable(e.Error()))
 	writeOutput(w, e)
 	if hint := e.Hint(); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)
@@ -220,7 +220,7 @@ func writeOutput(w io.Writer, e *hw.Error) {
 	if e.Output == "" {
 		return
 	}
-	lines := strings.Split(strings.TrimRight(hw.Printable(e.Output), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(console.Printable(e.Output), "\n"), "\n")
 	if len(lines) > most {
 		lines = append(lines[:most-1:most-1], fmt.Sprintf("… (%d more lines)", len(lines)-most+1))
 	}

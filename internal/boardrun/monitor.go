@@ -104,7 +104,7 @@ func monitor(ctx context.Context, in io.Reader, out io.Writer, console io.ReadWr
 
 // printEvent prints what came from a board.
 func printEvent(w io.Writer, e line.Event) {
-	e.Text = hw.Printable(e.Text)
+	e.Text = console.Printable(e.Text)
 	switch e.Kind {
 	case line.Noise:
 		fmt.Fprintf(w, "| %s\n", e.Text)

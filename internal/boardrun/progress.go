@@ -119,7 +119,7 @@ func (p *progress) next(im *hw.Image, block int) *imageProgress {
 
 func (p *progress) Done(r hw.CaseResult) {
 	if r.Case == "" && r.Skip != "" {
-		p.say("  skipped: %s", hw.Printable(r.Skip))
+		p.say("  skipped: %s", console.Printable(r.Skip))
 		return
 	}
 	if r.Case == "" {
@@ -129,7 +129,7 @@ func (p *progress) Done(r hw.CaseResult) {
 	}
 	switch {
 	case r.Err != nil:
-		p.say("  %s: %s", p.named, hw.Printable(r.Err.Error()))
+		p.say("  %s: %s", p.named, console.Printable(r.Err.Error()))
 		writeOutput(p.con, r.Err)
 	case r.Skip != "":
 		p.say("  %s: skipped: %s", title(r.Case, r.Impl, r.Block), r.Skip)

@@ -26,12 +26,12 @@ type Console struct {
 
 // New returns the console that writes to w, whose terminal has so many columns; 0
 // means that it is no terminal. See [Width].
-func New(w io.Writer, width int) *Console { return &Console{w: w, width: width} }
+func New(w io.Writer, width int) *Console { return &Console{w: Raw(w), width: width} }
 
 // Width returns how many columns w has if it is a terminal that can write a line
 // again, and 0 if not.
 func Width(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := Raw(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return 0
 	}
@@ -50,7 +50,8 @@ func (c *Console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
-	return c.w.Write(p)
+	_, err := io.WriteString(c.w, Printable(string(p)))
+	return len(p), err
 }
 
 // Status shows text as the status line, cut to the width of the terminal. Where there
@@ -61,6 +62,7 @@ func (c *Console) Status(text string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	text = Printable(strings.ReplaceAll(text, "\n", " "))
 	if r := []rune(text); len(r) >= c.width { // the cursor needs a place
 		text = string(r[:c.width-1])
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -403,7 +404,17 @@ func (k csvColumn) text(p place) string {
 		}
 		return strconv.FormatFloat(f, 'g', -1, 64)
 	}
-	return fmt.Sprint(v)
+	return csvText(fmt.Sprint(v))
+}
+
+// csvText is a cell of CSV that no spreadsheet takes for a formula: one that begins as such is
+// marked as text by an apostrophe, but for numbers.
+func csvText(s string) string {
+	s = console.Printable(s)
+	if _, err := strconv.ParseFloat(s, 64); err != nil && strings.IndexAny(s, "=+-@\t\n＝＋－＠") == 0 {
+		return "'" + s
+	}
+	return s
 }
 
 // verdictTone is how a verdict is meant.

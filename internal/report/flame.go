@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/why"
 )
 
@@ -65,7 +66,7 @@ func flameGraph(title, baseName, thisName string, t *why.Tree) []byte {
 			x, flameColor(key.change), x+16, key.text)
 		x += 16 + flameChar*float64(len(key.text)) + 18
 	}
-	return slices.Concat(b, f.markup, markup("</svg>\n"))
+	return []byte(console.Printable(string(slices.Concat(b, f.markup, markup("</svg>\n")))))
 }
 
 type flame struct {

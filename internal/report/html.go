@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 //go:embed html/style.css
@@ -69,11 +71,16 @@ func (d Doc) HTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return pageTemplates.ExecuteTemplate(w, "page", struct {
+	var b strings.Builder
+	err = pageTemplates.ExecuteTemplate(&b, "page", struct {
 		Title, Footer string
 		Skip, Links   []Link
 		Head, Main    template.HTML
 	}{d.Title, d.Footer, sections[:min(1, len(sections))], slices.Concat(d.Home, sections), head, main})
+	if err == nil {
+		_, err = io.WriteString(w, console.Printable(b.String()))
+	}
+	return err
 }
 
 // pageOfBlocks returns blocks as a part of a page. The sections that begin among them end

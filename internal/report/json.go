@@ -3,14 +3,17 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/conform"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 )
@@ -72,10 +75,31 @@ func list(all []string) []string { return append([]string{}, all...) }
 
 // WriteJSON writes what programs are to read, indented.
 func WriteJSON(w io.Writer, doc any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(doc)
+	if err := enc.Encode(doc); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, asciiControls(b.String()))
+	return err
+}
+
+// asciiControls writes what a terminal would obey in JSON as \u, which means the same: the
+// encoder does so with some.
+func asciiControls(doc string) string {
+	var b strings.Builder
+	for _, r := range doc {
+		if shown := console.Printable(string(r)); shown == string(r) {
+			b.WriteRune(r)
+		} else {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, "\\u%04x", unit)
+			}
+		}
+	}
+	return b.String()
 }
 
 // JSON writes c as one indented JSON object, with the scores of card if that is not nil.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // MarkdownOptions say what a Markdown document has beside its text. The zero value is
@@ -68,7 +70,7 @@ func (o MarkdownOptions) block(b Block) (string, error) {
 	case Panel:
 		return o.blocks(b.Blocks)
 	case Verbatim:
-		text := strings.ReplaceAll(strings.TrimRight(b.Text, "\n"), "\n", "\n    ")
+		text := strings.ReplaceAll(strings.TrimRight(console.Printable(b.Text), "\n"), "\n", "\n    ")
 		return "## " + escape(b.Of) + "\n\n    " + text, nil
 	case Table:
 		return joined("\n\n", escape(b.Caption), b.writer(table.StyleDefault, markdownCell).RenderMarkdown()), nil
@@ -115,6 +117,7 @@ func markdownCell(c Cell) string {
 
 // code makes s a code span, whatever backticks it holds.
 func code(s string) string {
+	s = strings.ReplaceAll(console.Printable(s), "\n", " ")
 	fence := "`"
 	for strings.Contains(s, fence) {
 		fence += "`"
@@ -129,10 +132,11 @@ func code(s string) string {
 func escape(s string) string {
 	return strings.NewReplacer(
 		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "[", `\[`, "]", `\]`, "\n", " ",
-	).Replace(s)
+	).Replace(console.Printable(s))
 }
 
 // urlPath escapes what a link destination in Markdown cannot hold.
 func urlPath(s string) string {
+	s = console.Printable(s)
 	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "#", "%23", "?", "%3F", `\`, "%5C").Replace(s)
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/perf/benchunit"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // A chart is panes, one below the other, over one horizontal axis, with text left and
@@ -416,14 +418,14 @@ func (c chart) file() []byte {
 		y = p.file(&m, y, left, room, right)
 	}
 	y += fileMargin
-	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="img">
+	return []byte(console.Printable(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="img">
 <title>%s</title>
 <style>%s</style>
 %s
 <rect class="paper" width="100%%" height="100%%"/>
 %s
 </svg>
-`, fileWidth, pixels(y), fileWidth, pixels(y), escaped(c.title), chartStyle, symbolDefs(), m)
+`, fileWidth, pixels(y), fileWidth, pixels(y), escaped(c.title), chartStyle, symbolDefs(), m)))
 }
 
 // file draws a pane from the height y down, and returns where it ends.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // TextOptions say how text for a terminal looks. The zero value is plain.
@@ -39,12 +41,12 @@ func (o TextOptions) blocks(blocks []Block) string {
 func (o TextOptions) block(b Block) string {
 	switch b := b.(type) {
 	case Heading:
-		return b.Text + "\n"
+		return console.Printable(b.Text) + "\n"
 	case Paragraph:
 		for _, l := range b.Links {
 			b.Text += " " + l.Name
 		}
-		return b.Text + "\n"
+		return console.Printable(b.Text) + "\n"
 	case Note:
 		return lines(b)
 	case List:
@@ -58,13 +60,13 @@ func (o TextOptions) block(b Block) string {
 		}
 		return lines(out)
 	case Tally:
-		return b.String() + "\n"
+		return console.Printable(b.String()) + "\n"
 	case Fold:
-		return b.Summary + "\n\n" + o.blocks(b.Blocks)
+		return console.Printable(b.Summary) + "\n\n" + o.blocks(b.Blocks)
 	case Panel:
 		return o.blocks(b.Blocks)
 	case Verbatim:
-		return b.Of + "; its output:\n" + strings.TrimRight(b.Text, "\n") + "\n"
+		return console.Printable(b.Of+"; its output:\n"+strings.TrimRight(b.Text, "\n")) + "\n"
 	case Table:
 		return o.table(b)
 	}
@@ -74,7 +76,7 @@ func (o TextOptions) block(b Block) string {
 func lines(all []string) string {
 	var b strings.Builder
 	for _, line := range all {
-		b.WriteString(line + "\n")
+		b.WriteString(console.Printable(line) + "\n")
 	}
 	return b.String()
 }
@@ -100,7 +102,7 @@ func (o TextOptions) table(t Table) string {
 	})
 	var b strings.Builder
 	if t.Caption != "" {
-		b.WriteString(t.Caption + "\n\n")
+		b.WriteString(console.Printable(t.Caption) + "\n\n")
 	}
 	for i, line := range strings.Split(w.Render(), "\n") {
 		if i > 1 && t.Rows[i-1].Group {
@@ -112,7 +114,9 @@ func (o TextOptions) table(t Table) string {
 }
 
 // plain is a cell without its looks.
-func (c Cell) plain() string { return joined(" ", strings.Join(c.Code, ", ")+c.Text, c.Small) }
+func (c Cell) plain() string {
+	return console.Printable(joined(" ", strings.Join(c.Code, ", ")+c.Text, c.Small))
+}
 
 // writer returns t as go-pretty has it, without the columns that are charts.
 func (t Table) writer(style table.Style, text func(Cell) string) table.Writer {
@@ -125,7 +129,7 @@ func (t Table) writer(style table.Style, text func(Cell) string) table.Writer {
 		if c.Bars {
 			continue
 		}
-		head = append(head, c.Head)
+		head = append(head, text(Cell{Text: c.Head}))
 		config := table.ColumnConfig{Number: len(head)}
 		if c.Right {
 			config.Align, config.AlignHeader = alignRight, alignRight

@@ -394,14 +394,14 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/record", "internal/why", "internal/report", "internal/targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/console", "internal/record", "internal/why", "internal/report", "internal/targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},
 		{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
+			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/console", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
@@ -413,7 +413,7 @@ var importPolicy = Policy{
 		{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
-			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/console", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
 			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath", "internal/patience"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",

@@ -76,7 +76,11 @@ var recursionPolicy = RecursionPolicy{
 			Why: "an event may fill a subscriber's mailbox up to its watermark, which is told once until it has emptied: at most as deep as there are such subscribers",
 		},
 		{
-			From: "(*actor.System).deadLetter", To: "(*actor.EventStream).Publish",
+			From: "(actor.ReplyTo).unanswered", To: "(actor.Ref).Tell",
+			Why: "the Failed that cannot be sent to another system goes back to its sender, and what goes back ends no Future",
+		},
+		{
+			From: "(*actor.System).show", To: "(*actor.EventStream).Publish",
 			Why: "an event may drop a subscriber's oldest message, but a dead letter that is dropped is not published: it ends when nothing else waits there",
 		},
 		{

@@ -258,7 +258,7 @@ func newStatus(c *common) *cobra.Command {
 				ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 				defer stop()
 				for ctx.Err() == nil {
-					fmt.Fprint(cmd.OutOrStdout(), "\x1b[H\x1b[2J")
+					fmt.Fprint(console.Raw(cmd.OutOrStdout()), "\x1b[H\x1b[2J")
 					if err := show(ctx, cmd, f, "text"); err != nil && ctx.Err() == nil {
 						return err
 					}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/targets"
@@ -343,7 +344,7 @@ func render(name, title string, body any) ([]byte, error) {
 	if err != nil {
 		return nil, refusal{http.StatusInternalServerError, "this page cannot be made: " + err.Error()}
 	}
-	return b.Bytes(), nil
+	return []byte(console.Printable(b.String())), nil
 }
 
 // show sends a page of ours.
