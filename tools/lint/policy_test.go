@@ -369,6 +369,10 @@ var importPolicy = Policy{
 			Ours:     []string{"internal/child"},
 		},
 		{
+			Packages: "internal/hostcheck",
+			Why:      "it is the check of a header for those who serve pages: it knows no page",
+		},
+		{
 			Packages: "internal/console",
 			Why:      "it is how any command says what it does: it knows no command",
 			Others:   []string{"golang.org/x/term"},
@@ -394,7 +398,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/report/serve",
 			Why:      "served pages show what a report shows, and profiles in pprof's own pages; nothing else needs those",
-			Ours:     []string{"internal/calibrate", "internal/compare", "internal/console", "internal/record", "internal/why", "internal/report", "internal/targets"},
+			Ours:     []string{"internal/calibrate", "internal/compare", "internal/console", "internal/hostcheck", "internal/record", "internal/why", "internal/report", "internal/targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others:   []string{"github.com/google/pprof/..."},
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/fleet"
+	"github.com/dynolab/dyno/internal/hostcheck"
 )
 
 // serveFlags are the flags of serve.
@@ -42,7 +43,7 @@ With --server it uses a NATS server or cluster that is there, and only stores re
 	cmd.Flags().StringVar(&f.cert, "cert", "", "`file` with the TLS certificate")
 	cmd.Flags().StringVar(&f.key, "key", "", "`file` with the key of the certificate")
 	cmd.Flags().StringVar(&f.results, "results", "", "store results below this `folder` (default: results in the user's folder)")
-	cmd.Flags().StringVar(&f.page, "page", "", "also serve a page with the status on this `address`")
+	cmd.Flags().StringVar(&f.page, "page", "", "also serve a page with the status on this `address`: one of this machine alone, or with --cert and --key any")
 	return cmd
 }
 
@@ -79,10 +80,11 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(cmd.ErrOrStderr(), "fleet at %s; results in %s\n", o.URL, f.results)
 	fmt.Fprintln(cmd.ErrOrStderr(), "next: benchrun fleet join, here or on another machine")
 	if f.page != "" {
-		if err := servePage(ctx, f.page, client); err != nil {
-			return err
+		at, err := f.servePage(ctx, client.Page())
+		if err != nil {
+			return fmt.Errorf("--page: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "status: http://%s/\n", f.page)
+		fmt.Fprintf(cmd.ErrOrStderr(), "status: %s\n", at)
 	}
 	return fleet.Collect(ctx, client, f.results, cmd.ErrOrStderr())
 }
@@ -102,21 +104,37 @@ func reloadOnHangup(ctx context.Context, s *fleet.Server) {
 	}
 }
 
-// servePage serves the status until ctx ends.
-func servePage(ctx context.Context, address string, client *fleet.Client) error {
-	l, err := net.Listen("tcp", address)
+// servePage serves the status until ctx ends, and returns where. Without TLS it listens on this
+// machine alone: what is measured where, and for whom, is not for everybody on the way.
+func (f *serveFlags) servePage(ctx context.Context, page http.Handler) (at string, err error) {
+	host, _, err := net.SplitHostPort(f.page)
 	if err != nil {
-		return fmt.Errorf("--page: %w", err)
+		return "", fmt.Errorf("%q is not host:port, such as 127.0.0.1:4751", f.page)
 	}
-	s := &http.Server{Handler: client.Page(), ReadHeaderTimeout: 5 * time.Second}
+	l, err := net.Listen("tcp", f.page)
+	if err != nil {
+		return "", err
+	}
+	scheme, secure := "http", f.cert != "" && f.key != ""
+	if secure {
+		scheme = "https"
+	} else if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
+		_ = l.Close()
+		return "", fmt.Errorf("%s can be reached from other machines, and without TLS anybody on the way reads and changes the page: give --cert and --key, or an address such as 127.0.0.1:4751", f.page)
+	}
+	s := &http.Server{Handler: hostcheck.Only(host, page), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
 	go func() {
 		<-ctx.Done()
 		_ = s.Close()
 	}()
 	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		serve := func() error { return s.Serve(l) }
+		if secure {
+			serve = func() error { return s.ServeTLS(l, f.cert, f.key) }
+		}
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			fmt.Fprintln(os.Stderr, "benchfleet: the page:", err)
 		}
 	}()
-	return nil
+	return scheme + "://" + l.Addr().String() + "/", nil
 }

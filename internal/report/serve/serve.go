@@ -10,9 +10,7 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path"
 	"strings"
@@ -22,6 +20,7 @@ import (
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/hostcheck"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/targets"
@@ -146,26 +145,12 @@ func (s *server) guard(next http.Handler) http.Handler {
 			h.Set("Allow", "GET, HEAD")
 			return refusal{http.StatusMethodNotAllowed, "Nothing here can be changed."}
 		}
-		if !s.mayBe(r.Host) {
+		if !hostcheck.Allowed(r.Host, s.o.Host) {
 			return refusal{http.StatusMisdirectedRequest, fmt.Sprintf("This is not %s. Use the address that benchrun serve has printed.", r.Host)}
 		}
 		next.ServeHTTP(w, r)
 		return nil
 	})
-}
-
-// mayBe reports whether a Host header is one that a page of another site cannot
-// have.
-func (s *server) mayBe(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	name = strings.Trim(name, "[]")
-	if _, err := netip.ParseAddr(name); err == nil {
-		return true
-	}
-	return strings.EqualFold(name, "localhost") || s.o.Host != "" && strings.EqualFold(name, s.o.Host)
 }
 
 var errNoPage = refusal{http.StatusNotFound, "There is no such page."}
