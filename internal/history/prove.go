@@ -99,9 +99,18 @@ func (h *History) takeProof(r *Run, c *compare.Comparison, level float64) {
 }
 
 // spans reports whether a step lies between two commits: the one was measured before it, and
-// the other behind it, and before the next one.
+// the other behind it, and before the next one; of a drift
+// that the one is of its first quarter, and the other of its second half: it goes on with each run.
 func (h *History) spans(s Suspicion, old, now string) bool {
 	before, after := false, false
+	if first, long := s.Step.Before, s.Step.Hi-s.Step.Before; s.Step.Drift {
+		for i := first; i <= s.Step.Hi; i++ {
+			commit := h.Runs[s.Series.Points[i].Run].Commit
+			before = before || i <= first+long/4 && commit == old
+			after = after || i >= first+long/2 && commit == now
+		}
+		return before && after
+	}
 	from, to := s.Piece.First, s.Piece.End
 	for _, other := range s.Piece.Steps {
 		if other.At < s.Step.At {

@@ -47,6 +47,9 @@ type Run struct {
 // A circumstance is what has to be the same for points to be compared.
 type circumstance struct{ what, value string }
 
+// machineIs begins a circumstance by which a series is cut: another machine.
+const machineIs = "machine, "
+
 // machineKeys are what a machine is told by.
 var machineKeys = []string{"cpu-model", "cores", "memory", "virtual", "governor", "emulated", "chip", "emulator"}
 
@@ -78,11 +81,10 @@ func find(paths []string) (files []string, err error) {
 }
 
 // notHistory are the keys of files in which programs were made slower on purpose, or were
-// changed to see what a verdict is worth.
-var notHistory = []string{"trial", "slow", "truth"}
+// changed to see what a verdict is worth, and of a bisection's visits, which go back and forth.
+var notHistory = []string{"trial", "slow", "truth", "good-commit", "parent-commit", "from-commit"}
 
-// isOther reports whether data is a calibration or a truth suite, whose programs are not
-// what they are called.
+// isOther reports whether data is a calibration, a truth suite or a part of a bisection.
 func isOther(data []byte) bool {
 	return slices.ContainsFunc(notHistory, func(key string) bool { return bytes.Contains(data, []byte("\n"+key+": ")) })
 }
@@ -110,7 +112,7 @@ func readRun(path string) (*Run, error) {
 	r.Anchor = anchorOf(f)
 	r.source = f.Sources
 	for _, key := range machineKeys {
-		r.circumstances = append(r.circumstances, circumstance{"machine, " + key, f.Value(key)})
+		r.circumstances = append(r.circumstances, circumstance{machineIs + key, f.Value(key)})
 	}
 	r.circumstances = append(r.circumstances, circumstance{"kernel", f.Value("kernel")}, circumstance{"toolchain", f.Value("toolchain")})
 	for _, name := range record.Environment {

@@ -51,6 +51,14 @@ type Piece struct {
 	Noise, Detectable float64
 
 	Steps []Step // in the order of points
+	Marks []Mark // in the order of points
+}
+
+// A Mark is where circumstances changed, and nothing was cut: a step there may be theirs, and a
+// comparison of both sides tells.
+type Mark struct {
+	At   int // the first point with the new ones
+	What []string
 }
 
 // A History is what the runs of some machines say.
@@ -196,7 +204,7 @@ func (r *Run) measured(c *compare.Comparison) (all []measurement) {
 				m.reference = ""
 			}
 			m.point.circumstances = append(slices.Clip(r.circumstances),
-				circumstance{"source of the workload and its references", r.source[full.subject]},
+				circumstance{workSource, r.source[full.subject]},
 				circumstance{"way of measuring", full.way})
 			all = append(all, m)
 		}
@@ -283,31 +291,39 @@ func (h *History) arrange(s *Series, order map[string]int) {
 	})
 }
 
-// cut cuts a series where the circumstances change, and leaves out runs that take no part.
+// workSource is the circumstance that a benchmark and its reference are made of the same.
+const workSource = "source of the workload and its references"
+
+// cut cuts a series where it is of another machine, marks where other circumstances change, and
+// leaves out runs that take no part.
 func (h *History) cut(s *Series) {
 	if s.Reference == "" {
 		return
 	}
-	was := make(map[string]string)
-	for i, p := range s.Points {
+	var was *Point
+	for i := range s.Points {
+		p := &s.Points[i]
 		if h.Runs[p.Run].Apart != "" {
 			continue
 		}
-		var why []string
-		now := make(map[string]string)
-		for _, c := range p.circumstances {
-			// What neither says is no difference. What one says and the other does not is
-			// one: nothing tells that it was the same.
-			now[c.what] = c.value
-			if then, known := was[c.what]; known && then != c.value {
-				why = append(why, fmt.Sprintf("%s: %s → %s", c.what, cmp.Or(then, "not on record"), cmp.Or(c.value, "not on record")))
+		var cuts, marks []string
+		if was != nil {
+			for _, c := range changed(*was, *p) {
+				if strings.HasPrefix(c.what, machineIs) {
+					cuts = append(cuts, c.String())
+				} else {
+					marks = append(marks, c.String())
+				}
 			}
 		}
-		was = now
-		if len(s.Pieces) == 0 || len(why) > 0 {
-			s.Pieces = append(s.Pieces, Piece{First: i, Cut: why, Noise: math.NaN(), Detectable: math.Inf(1)})
+		if len(s.Pieces) == 0 || len(cuts) > 0 {
+			s.Pieces = append(s.Pieces, Piece{First: i, Cut: cuts, Noise: math.NaN(), Detectable: math.Inf(1)})
 		}
-		s.Pieces[len(s.Pieces)-1].End = i + 1
+		piece := &s.Pieces[len(s.Pieces)-1]
+		if len(marks) > 0 {
+			piece.Marks = append(piece.Marks, Mark{i, marks})
+		}
+		was, piece.End = p, i+1
 	}
 }
 

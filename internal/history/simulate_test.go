@@ -455,7 +455,7 @@ func TestPromises(t *testing.T) {
 		for _, l := range n.levels {
 			alone, _, proven := n.stepsFound(l, histories)
 			t.Logf("%s, spread %.2f %%: %d suspected, %d proven of %d", l.name, 100*l.sd, alone, proven, histories)
-			if stats.DetectableStep(10, 10, l.sd, compare.DefaultAlpha) > math.Log1p(0.02) {
+			if stats.DetectableStep(10, 10, l.sd, compare.DefaultAlpha, compare.DefaultAlpha) > math.Log1p(0.02) {
 				continue
 			}
 			enough++

@@ -88,7 +88,7 @@ func (h *History) checkSpeed() {
 		spread := stats.Median(slices.Sorted(slices.Values(far))) * 1.4826 // of normal values
 		for k, i := range known {
 			if far[k] > max(math.Log1p(speedPart), speedSpreads*spread) {
-				h.Runs[i].Apart = fmt.Sprintf("machine differs: its own loops take %+.0f %% of their usual time", 100*math.Expm1(logs[k]-usual))
+				h.Runs[i].Apart = fmt.Sprintf("the machine was another one, or busy: its calibration loops took %.2f times as long as in its other runs", math.Exp(logs[k]-usual))
 			}
 		}
 	}

@@ -18,14 +18,18 @@ type Step struct {
 	// is in Hi and not in Before.
 	Before, Lo, Hi int
 
-	Log      float64 // by how much the logarithm of the ratio changed, about
-	P        float64 // of the piece alone, at any place
+	// Drift says that it is no step: levels went that way little by little, from At to Hi.
+	Drift bool
+
+	Log      float64 // by how much the logarithm of the ratio changed, by this step alone
+	P        float64 // of its part of the piece alone, at any place
 	Adjusted float64 // corrected for all pieces of the machine: at most History.Alpha
 
 	// Old and New are commits, clean ones, between which it lies: of the points Before and
 	// Hi. Unprovable says why no two commits can be compared; "" if they can.
 	Old, New   string
 	Unprovable string
+	With       []string // circumstances that changed between these points, "kernel: a → b"
 
 	State State
 	Proof *Proof // what decided State; nil if that is Suspected
@@ -40,22 +44,23 @@ const (
 	Proven    State = "proven"    // by a comparison of both sides
 	Refuted   State = "refuted"   // a comparison of both sides shows nothing of the kind
 	Undecided State = "undecided" // a comparison of both sides could not tell
+	Explained State = "explained" // something else changed with it, of which no comparison could part it
 )
 
-// leastPermutations is how many orders a step is held against at least. If there are many
-// pieces it is so many that permutationsPerTest of them are as extreme as the level that
-// Holm's correction leaves to one.
-const (
-	leastPermutations   = 4_999
-	permutationsPerTest = 20
-)
+// permutations is how many orders a step is held against. They tell whether a part of a piece
+// has one if it is looked at alone, however its points scatter. For all parts of a machine
+// together there are too few orders of a dozen points, as a quarter of weekly runs has; that is
+// told by Student's test.
+const permutations = 999
 
 // A span is points of a piece in which a step is looked for.
 type span struct {
 	piece   *Piece
 	series  *Series
 	members []int // points
+	offset  int   // of the first of them, among the members of the piece
 	found   stats.Step
+	p       float64 // by both tests
 	tested  bool
 	split   bool
 }
@@ -68,9 +73,11 @@ func (h *History) suspect() {
 		for s, p := range h.pieces(machine) {
 			spans = h.consider(spans, &span{piece: p, series: s, members: h.Members(s, *p)})
 		}
-		adjusted := h.search(&spans)
-		level := stats.HolmLevel(adjusted, h.Alpha)
-		h.detectable(machine, level)
+		adjusted, cuts := h.search(&spans)
+		for s, p := range h.pieces(machine) {
+			h.fit(s, p, cuts[p])
+		}
+		h.detectable(machine, stats.HolmLevel(adjusted, h.Alpha))
 	}
 }
 
@@ -101,16 +108,19 @@ func (h *History) consider(spans []*span, sp *span) []*span {
 }
 
 // search tests all spans, splits those in which there is a step, and goes on until there is
-// none. It returns the corrected p-values of all.
-func (h *History) search(spans *[]*span) (adjusted []float64) {
+// none. It returns the corrected p-values of all, and where pieces were split.
+func (h *History) search(spans *[]*span) (adjusted []float64, found map[*Piece][]cut) {
+	found = make(map[*Piece][]cut)
 	for {
-		permutations := max(leastPermutations, int(permutationsPerTest*float64(len(*spans))/h.Alpha))
 		p := make([]float64, len(*spans))
 		for i, sp := range *spans {
 			if !sp.tested {
 				sp.found, sp.tested = sp.series.sequence(sp.members).Step(permutations), true
+				if sp.p = sp.found.Student; sp.found.P > h.Alpha {
+					sp.p = max(sp.p, sp.found.P)
+				}
 			}
-			p[i] = sp.found.P
+			p[i] = sp.p
 		}
 		adjusted = stats.Holm(p)
 		more := false
@@ -119,16 +129,18 @@ func (h *History) search(spans *[]*span) (adjusted []float64) {
 				continue
 			}
 			sp.split, more = true, true
-			h.addStep(sp, adjusted[i])
-			cuts := []int{0, sp.found.First, sp.found.End, len(sp.members)}
-			for k, from := range cuts[:3] {
+			ends := []int{0, sp.found.First, sp.found.End, len(sp.members)}
+			for k, from := range ends[:3] {
+				if from > 0 && from < len(sp.members) {
+					found[sp.piece] = append(found[sp.piece], cut{at: sp.offset + from, p: sp.p, adjusted: adjusted[i]})
+				}
 				part := *sp
-				part.members, part.tested, part.split = sp.members[from:cuts[k+1]], false, false
+				part.members, part.offset, part.tested, part.split = sp.members[from:ends[k+1]], sp.offset+from, false, false
 				*spans = h.consider(*spans, &part)
 			}
 		}
 		if !more {
-			return adjusted
+			return adjusted, found
 		}
 	}
 }
@@ -142,37 +154,13 @@ func (s *Series) sequence(points []int) (q stats.Sequence) {
 	return q
 }
 
-// addStep adds what was found in sp to its piece.
-func (h *History) addStep(sp *span, adjusted float64) {
-	f := sp.found
-	step := Step{
-		At: sp.members[f.First], Before: sp.members[f.Lo-1], Lo: sp.members[f.Lo], Hi: sp.members[f.Hi],
-		Log: f.Shift, P: f.P, Adjusted: adjusted, State: Suspected,
-	}
-	if f.End < len(sp.members) {
-		step.Ended = sp.members[f.End]
-	}
-	before, after := h.Runs[sp.series.Points[step.Before].Run], h.Runs[sp.series.Points[step.Hi].Run]
-	step.Old, step.New = before.Commit, after.Commit
-	switch {
-	case step.Old == "" || step.New == "":
-		step.Unprovable = "the results do not say of which commits they are"
-	case step.Old == step.New:
-		step.Unprovable = "both sides are the same commit, so it was not the code"
-	case before.Dirty || after.Dirty:
-		step.Unprovable = "a side was measured with changes that were not committed"
-	}
-	sp.piece.Steps = append(sp.piece.Steps, step)
-	slices.SortFunc(sp.piece.Steps, func(a, b Step) int { return cmp.Compare(a.At, b.At) })
-}
-
 // detectable says of each piece of a machine what would have been suspected at this level.
 func (h *History) detectable(machine string, level float64) {
 	for s, p := range h.pieces(machine) {
 		members := h.Members(s, *p)
 		p.Noise = s.sequence(members).Noise()
 		if n := len(members); n >= stats.LeastSequence {
-			p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, level)
+			p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, h.Alpha, level)
 		}
 	}
 }
@@ -182,11 +170,12 @@ func (h *History) detectable(machine string, level float64) {
 // points for any step.
 type Power struct {
 	Pieces, Short       int
+	Seen                int // pieces in which a step of the size that was asked for would have been
 	Least, Median, Most float64
 }
 
-// Power sums up what could have been seen.
-func (h *History) Power() (p Power) {
+// Power sums up what could have been seen, and where a step of this size.
+func (h *History) Power(size float64) (p Power) {
 	var seen []float64
 	for i := range h.Series {
 		for _, piece := range h.Series[i].Pieces {
@@ -194,7 +183,9 @@ func (h *History) Power() (p Power) {
 			if math.IsInf(piece.Detectable, 1) || math.IsNaN(piece.Detectable) {
 				p.Short++
 			} else {
-				seen = append(seen, piece.Detectable)
+				if seen = append(seen, piece.Detectable); piece.Detectable <= size {
+					p.Seen++
+				}
 			}
 		}
 	}
@@ -224,7 +215,7 @@ func (h *History) Steps() (all []Suspicion) {
 			}
 		}
 	}
-	rank := []State{Proven, Suspected, Undecided, Refuted}
+	rank := []State{Proven, Suspected, Undecided, Explained, Refuted}
 	slices.SortStableFunc(all, func(a, b Suspicion) int {
 		return cmp.Or(slices.Index(rank, a.Step.State)-slices.Index(rank, b.Step.State), cmp.Compare(b.Step.Log, a.Step.Log))
 	})
@@ -235,7 +226,7 @@ func (h *History) Steps() (all []Suspicion) {
 // it the only one.
 func LeastPoints(alpha float64) int {
 	n := stats.LeastSequence
-	for math.IsInf(stats.DetectableStep(n/2, n-n/2, 1, alpha), 1) {
+	for math.IsInf(stats.DetectableStep(n/2, n-n/2, 1, alpha, alpha), 1) {
 		n++
 	}
 	return n

@@ -16,11 +16,8 @@ import (
 // historySchema names the form of the history's JSON.
 const historySchema = "dyno-history/1"
 
-// mostSteps is how many steps a terminal is told of: more are on the page.
-const mostSteps = 4
-
-// History returns what the runs of machines say as a document: on a terminal the steps and
-// what could have been seen, in two dozen lines at most; on a page also all series.
+// History returns what the runs of machines say as a document: on a terminal all steps and
+// what could have been seen; on a page also charts of what matters.
 func History(h *history.History, form Form) Doc {
 	d := Doc{Title: historyTitle(h)}
 	steps := h.Steps()
@@ -32,6 +29,7 @@ func History(h *history.History, form Form) Doc {
 	for i := range h.Series {
 		page.ids[&h.Series[i]] = "s" + strconv.Itoa(i+1)
 	}
+	page.far = page.reach()
 	d.Blocks = slices.Concat(
 		[]Block{listOf(historyRead(h)...), Heading{Level: 2, Text: "What has changed", ID: "steps", Short: "Steps"}},
 		page.steps(steps),
@@ -54,12 +52,7 @@ func historyTitle(h *history.History) string {
 // historyRead says what was read.
 func historyRead(h *history.History) []string {
 	first, last := h.Span()
-	judged := 0
-	for _, s := range h.Series {
-		if s.Reference != "" {
-			judged++
-		}
-	}
+	judged := historyPage{h: h}.judged()
 	machines := h.Machines()
 	of := strings.Join(machines, ", ")
 	if len(machines) > 2 {
@@ -78,26 +71,36 @@ func date(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-// stepList tells of the steps that matter most, each with what to do about it.
+// stepList tells of all steps, those that need attention first, each with what to do about it. What
+// is settled has a line.
 func stepList(h *history.History, steps []history.Suspicion) []Block {
 	if len(steps) == 0 {
 		return []Block{Paragraph{Text: "no step is suspected"}}
 	}
 	blocks := []Block{Paragraph{Text: stepTally(steps).String()}}
 	var lines []string
-	for _, s := range steps[:min(mostSteps, len(steps))] {
-		lines = append(lines, fmt.Sprintf("%s %s  %s against %s", s.Step.State, formatChange(math.Exp(s.Step.Log)), s.Series.Name, referenceName(s.Series)),
-			"  "+whereIs(h, s), "  "+whatToDo(s))
-	}
-	if more := len(steps) - mostSteps; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s, in --format html", counted(more, "more step")))
+	for _, s := range steps {
+		if isSettled(s.Step) {
+			lines = append(lines, settledLine(h, s))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s %s  %s against %s", s.Step.State, stepSize(s.Step), s.Series.Name, referenceName(s.Series)), "  "+whereIs(h, s), "  "+whatToDo(s))
 	}
 	return append(blocks, listOf(lines...))
 }
 
+// stepSize is by how much a series changed: in one step, or little by little.
+func stepSize(s *history.Step) string {
+	text := formatChange(math.Exp(s.Log))
+	if s.Drift {
+		return "drift of " + text
+	}
+	return text
+}
+
 // stepTally counts steps by what is known of them.
 func stepTally(steps []history.Suspicion) (t Tally) {
-	for _, state := range []history.State{history.Proven, history.Suspected, history.Undecided, history.Refuted} {
+	for _, state := range []history.State{history.Proven, history.Suspected, history.Undecided, history.Explained, history.Refuted} {
 		n := 0
 		for _, s := range steps {
 			if s.Step.State == state {
@@ -111,7 +114,7 @@ func stepTally(steps []history.Suspicion) (t Tally) {
 	return t
 }
 
-var stateTones = map[history.State]Tone{history.Proven: Bad, history.Suspected: Doubt, history.Undecided: Open, history.Refuted: Dim}
+var stateTones = map[history.State]Tone{history.Proven: Bad, history.Suspected: Doubt, history.Undecided: Open, history.Explained: Dim, history.Refuted: Dim}
 
 // stepTone is the tone of a step: that of what is proven says whether it is good.
 func stepTone(s *history.Step) Tone {
@@ -149,7 +152,31 @@ func whereIs(h *history.History, s history.Suspicion) string {
 		last := run(s.Step.Ended)
 		text += fmt.Sprintf("; taken back by %s", shortCommit(last.Commit))
 	}
+	if len(s.Step.With) > 0 {
+		text += "; with it changed " + strings.Join(kinds(s.Step.With), ", ")
+	}
 	return text
+}
+
+// kinds are what changed, each once: what it was only if it did so once.
+func kinds(changes []string) (all []string) {
+	times := make(map[string]int)
+	for _, c := range changes {
+		what, _, _ := strings.Cut(c, ": ")
+		times[what]++
+	}
+	for _, c := range changes {
+		what, _, _ := strings.Cut(c, ": ")
+		switch times[what] {
+		case 0: // named already
+		case 1:
+			all = append(all, c)
+		default:
+			all = append(all, fmt.Sprintf("%s (%d times)", what, times[what]))
+			times[what] = 0
+		}
+	}
+	return all
 }
 
 // whatToDo says what proves a step, or what did.
@@ -173,25 +200,30 @@ func namePattern(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// couldDetect says how small a step would have been seen.
+// quarter is the change that a project wants to see in a quarter of a year.
+const quarter = 0.05
+
+// couldDetect says in a sentence or two how small a step would have been seen.
 func couldDetect(h *history.History) (lines []string) {
-	p := h.Power()
+	p := h.Power(math.Log1p(quarter))
 	if able := p.Pieces - p.Short; able > 0 {
-		lines = append(lines, fmt.Sprintf("could detect nine times of ten, in the middle of a piece: steps of %s in half of %s, of %s in the best, of %s in the worst",
-			formatStep(p.Median), countedPieces(able), formatStep(p.Least), formatStep(p.Most)))
+		lines = append(lines, fmt.Sprintf("A lasting step of %s in its middle would have been seen, nine times of ten, in %d of %d series of %d runs and more; half of them would have shown one of %s (the best %s, the worst %s).",
+			percent(quarter), p.Seen, able, history.LeastPoints(h.Alpha), formatStep(p.Median), formatStep(p.Least), formatStep(p.Most)))
+		if p.Seen*2 < able {
+			lines = append(lines, "Runs of more blocks show more, and most of all benchrun ab with the same old version each time: both take turns, so points scatter less.")
+		}
 	}
 	if p.Short > 0 {
-		lines = append(lines, fmt.Sprintf("could detect nothing in %s of %d: too few points to prove anything among so many (%d and more are needed)", countedPieces(p.Short), p.Pieces, history.LeastPoints(h.Alpha)))
+		lines = append(lines, fmt.Sprintf("%s of %d %s fewer than %d runs on one machine, which can show nothing yet: one run a week is enough in two months.",
+			countedSeries(p.Short), p.Pieces, map[bool]string{true: "has", false: "have"}[p.Short == 1], history.LeastPoints(h.Alpha)))
 	}
 	return lines
 }
 
-func countedPieces(n int) string { return counted(n, "piece") }
-
 // shortNotes are the notes for a terminal.
 func shortNotes(h *history.History) (lines []string) {
 	if apart := leftOutRuns(h); len(apart) > 0 {
-		lines = append(lines, fmt.Sprintf("%s took no part, such as %s", counted(len(apart), "run"), apart[0]))
+		lines = append(lines, fmt.Sprintf("%s of %d took no part, such as %s", counted(len(apart), "run"), len(h.Runs), apart[0]))
 	}
 	const most = 1
 	lines = append(lines, h.Notes[:min(most, len(h.Notes))]...)
@@ -214,7 +246,7 @@ func leftOutRuns(h *history.History) (lines []string) {
 func leftOutOf(h *history.History) []string {
 	lines := leftOutRuns(h)
 	for _, path := range h.Others {
-		lines = append(lines, path+": a calibration or truth suite, whose programs are slowed or changed on purpose, or a file without results")
+		lines = append(lines, path+": a calibration, a truth suite or a part of a bisection, whose programs are changed on purpose, or a file without results")
 	}
 	return lines
 }
@@ -222,8 +254,10 @@ func leftOutOf(h *history.History) []string {
 func historyLegend(h *history.History) []string {
 	return []string{
 		"A point is a run: its ratio to the reference that was measured in the same run, so that what the machine does cancels; the bar is a standard error to either side, from the run's blocks. More is slower. Below it, grey: the benchmark's own time, which is never judged.",
-		"A series is cut where something changes that its ratio may depend on: the machine, kernel, toolchain, environment, the sources of the workload and its references, or the way of measuring. Each piece is judged by itself.",
-		fmt.Sprintf("suspected: by the history alone. The test takes the largest step of each of thousands of orders of the points, so it knows that it looked everywhere, and Holm's correction knows of all pieces of the machine: the chance that any step is suspected in a history without one is %s if points do not depend on one another.", percent(h.Alpha)),
+		"All charts have one scale: percent from the middle of the series, with the band in which two of three points lie if nothing changes. What lies beyond is drawn at the edge.",
+		"A series is cut where the machine is another one; each piece is judged by itself. Where the kernel, toolchain, environment, way of measuring or the benchmark itself changed there is a mark, and a step says what changed with it. explained: the benchmark or its reference did, so that no comparison can tell.",
+		"A step is by how much the levels beside it differ, all of them fitted together. A drift is where a line fits better than levels.",
+		fmt.Sprintf("suspected: by the history alone. The largest step is held against that of a thousand random orders of the points, at %s, and by Student's test, corrected for all places and by Holm for all series of the machine. So steps are suspected seldom where there are none, if points do not depend on one another; a comparison costs a minute, and proves nothing that is not there.", percent(h.Alpha)),
 		"proven: a comparison of both sides, measured for it and kept, says so at its own level. refuted: it shows no such step. undecided: it could not tell.",
 		"The shaded commits are those among which the step lies with 95 % confidence.",
 	}
@@ -233,6 +267,7 @@ func historyLegend(h *history.History) []string {
 type historyPage struct {
 	h   *history.History
 	ids map[*history.Series]string
+	far float64 // reach of all charts
 }
 
 // steps tells of all steps, each in a panel of its own.
@@ -241,32 +276,61 @@ func (p historyPage) steps(steps []history.Suspicion) []Block {
 		return []Block{Paragraph{Text: "No step is suspected."}}
 	}
 	blocks := []Block{stepTally(steps)}
+	var settled []string
 	for _, s := range steps {
+		if isSettled(s.Step) {
+			settled = append(settled, settledLine(p.h, s))
+			continue
+		}
 		blocks = append(blocks, Panel{Warn: s.Step.State == history.Suspected, Blocks: []Block{
 			Paragraph{
-				Text: fmt.Sprintf("%s %s:", s.Step.State, formatChange(math.Exp(s.Step.Log))), Tone: stepTone(s.Step),
+				Text: fmt.Sprintf("%s %s:", s.Step.State, stepSize(s.Step)), Tone: stepTone(s.Step),
 				Links: []Link{{"#" + p.ids[s.Series], s.Series.Name + " against " + referenceName(s.Series)}},
 			},
 			listOf(whereIs(p.h, s), whatToDo(s)),
 		}})
 	}
+	if len(settled) > 0 {
+		blocks = append(blocks, Fold{Summary: "Explained or refuted: " + strconv.Itoa(len(settled)), Blocks: []Block{listOf(settled...)}})
+	}
 	return blocks
 }
 
-// judged are the series that have a reference, and several points, by machine and package.
-func (p historyPage) judged() (all []*history.Series) {
+// isSettled reports whether there is nothing to do about a step.
+func isSettled(s *history.Step) bool {
+	return s.State == history.Explained || s.State == history.Refuted
+}
+
+// settledLine is all that is said of one.
+func settledLine(h *history.History, s history.Suspicion) string {
+	return fmt.Sprintf("%s %s  %s against %s, %s", s.Step.State, stepSize(s.Step), s.Series.Name, referenceName(s.Series), whereIs(h, s))
+}
+
+// mostCharts is how many series are drawn of which nothing is suspected.
+const mostCharts = 12
+
+// drawn are the series that are drawn: those that changed, and of the others those that would
+// have shown the smallest steps; by machine and package.
+func (p historyPage) drawn() (all []*history.Series) {
+	var still []*history.Series
 	for i := range p.h.Series {
-		if s := &p.h.Series[i]; s.Reference != "" && len(s.Points) > 1 {
+		s := &p.h.Series[i]
+		switch {
+		case stepWords(s) != "":
 			all = append(all, s)
+		case !math.IsInf(bestDetectable(s), 1):
+			still = append(still, s)
 		}
 	}
+	slices.SortStableFunc(still, func(a, b *history.Series) int { return cmp.Compare(bestDetectable(a), bestDetectable(b)) })
+	all = append(all, still[:min(mostCharts, len(still))]...)
 	slices.SortStableFunc(all, func(a, b *history.Series) int { return strings.Compare(groupOf(a), groupOf(b)) })
 	return all
 }
 
 // overview has a line for each series, below what they have in common.
 func (p historyPage) overview() []Block {
-	all := p.judged()
+	all := p.drawn()
 	table := tabulate(all, []column[*history.Series]{
 		{head: "series", cell: func(s *history.Series) Cell { return Cell{Text: s.Name, Link: "#" + p.ids[s]} }},
 		{head: "over its runs", bars: true, cell: func(s *history.Series) Cell { return Cell{spark: p.spark(s), Tone: worstTone(s), Link: "#" + p.ids[s]} }},
@@ -285,7 +349,21 @@ func (p historyPage) overview() []Block {
 		rows = append(rows, table.Rows[i])
 	}
 	table.Rows, table.Look = rows, Answer
-	return section(Heading{Level: 2, Text: "All series", ID: "series", Short: "Series"}, labelled(table, "Series", ""))
+	text := "No series has runs enough to show a step."
+	if len(all) > 0 {
+		text = fmt.Sprintf("%s of %d with a reference: those that changed, and those that would have shown the smallest steps. benchrun history --format json has all.", countedSeries(len(all)), p.judged())
+	}
+	return section(Heading{Level: 2, Text: "Series", ID: "series"}, Paragraph{Text: text}, labelled(table, "Series", ""))
+}
+
+// judged counts the series that have a reference.
+func (p historyPage) judged() (n int) {
+	for _, s := range p.h.Series {
+		if s.Reference != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // groupOf is what a series has in common with others.
@@ -344,31 +422,88 @@ const (
 type track struct {
 	h      *history.History
 	s      *history.Series
-	scale  scale
+	middle float64 // of its points, a logarithm
+	scale  scale   // of ratios to that
 	height float64
 }
 
-// trackOf places the points of a series; ok is false if there is nothing to draw.
-func (p historyPage) trackOf(s *history.Series, height float64) (t track, ok bool) {
-	var values []float64
-	for _, pt := range s.Points {
-		if p.h.Runs[pt.Run].Apart == "" {
-			values = append(values, math.Exp(pt.Log))
+// reach is how far the charts go to either side of the middle of a series, as a logarithm: all
+// have the same, which holds the points of nine series of ten.
+func (p historyPage) reach() float64 {
+	var far []float64
+	for _, s := range p.drawn() {
+		if t, ok := p.trackOf(s, 0, 1); ok {
+			most := 0.0
+			for _, pt := range t.members() {
+				most = max(most, math.Abs(pt.Log-t.middle))
+			}
+			far = append(far, most)
 		}
 	}
-	lo, hi := extremes(values)
-	if hi < lo {
-		return t, false
+	if len(far) == 0 {
+		return math.Log1p(quarter)
 	}
-	lo, hi = min(lo/1.005, math.Sqrt(lo*hi)/1.02), max(hi*1.005, math.Sqrt(lo*hi)*1.02)
-	return track{p.h, s, scale{lo, hi}, height}, true
+	slices.Sort(far)
+	return max(math.Log1p(quarter), far[(len(far)-1)*9/10]*1.05)
+}
+
+// members are the points that take part.
+func (t track) members() (all []history.Point) {
+	for _, pt := range t.s.Points {
+		if t.h.Runs[pt.Run].Apart == "" && !math.IsNaN(pt.Log) && !math.IsInf(pt.Log, 0) {
+			all = append(all, pt)
+		}
+	}
+	return all
+}
+
+// trackOf places the points of a series; ok is false if there is nothing to draw.
+func (p historyPage) trackOf(s *history.Series, height, reach float64) (t track, ok bool) {
+	t = track{p.h, s, 0, scale{math.Exp(-reach), math.Exp(reach)}, height}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, pt := range t.members() {
+		lo, hi = min(lo, pt.Log), max(hi, pt.Log)
+	}
+	t.middle = (lo + hi) / 2
+	return t, hi >= lo
 }
 
 func (t track) x(i float64) string { return along((i + 0.5) / float64(len(t.s.Points))) }
 
-// y is the height of a ratio; what takes no part may lie beyond the scale, and is at its edge.
-func (t track) y(ratio float64) string {
-	return pixels(3 + (t.height-6)*(1-max(0, min(1, t.scale.at(ratio)))))
+// y is the height of the logarithm of a ratio; what lies beyond the scale is at its edge.
+func (t track) y(log float64) string { return pixels(t.yAt(log)) }
+
+func (t track) yAt(log float64) float64 {
+	return 3 + (t.height-6)*(1-max(0, min(1, t.scale.at(math.Exp(log-t.middle)))))
+}
+
+// bands draws of each level in which band two of three points lie if nothing changes.
+func (t track) bands(m *markup) {
+	n := float64(len(t.s.Points))
+	for _, p := range t.s.Pieces {
+		ends := []int{p.First}
+		for _, s := range p.Steps {
+			if ends = append(ends, s.At); s.Ended > 0 {
+				ends = append(ends, s.Ended)
+			}
+		}
+		ends = append(ends, p.End)
+		for k, first := range ends[:len(ends)-1] {
+			var logs []float64
+			for i := first; i < ends[k+1]; i++ {
+				if pt := t.s.Points[i]; t.h.Runs[pt.Run].Apart == "" {
+					logs = append(logs, pt.Log)
+				}
+			}
+			if len(logs) < 2 || math.IsNaN(p.Noise) || slices.ContainsFunc(p.Steps, func(s history.Step) bool { return s.Drift }) {
+				continue
+			}
+			slices.Sort(logs)
+			level := logs[len(logs)/2]
+			top, bottom := t.yAt(level+p.Noise), t.yAt(level-p.Noise)
+			m.add(`<rect class="band" x="%s" width="%s" y="%s" height="%s"/>`, along(float64(first)/n), along(float64(ends[k+1]-first)/n), pixels(top), pixels(max(1, bottom-top)))
+		}
+	}
 }
 
 // lines draws the points of each piece, and the levels of what lies between its steps.
@@ -378,11 +513,11 @@ func (t track) lines(m *markup, small bool) {
 		for k, i := range members {
 			if k > 0 {
 				from := members[k-1]
-				m.line("line", t.x(float64(from)), t.y(math.Exp(t.s.Points[from].Log)), t.x(float64(i)), t.y(math.Exp(t.s.Points[i].Log)))
+				m.line("line", t.x(float64(from)), t.y(t.s.Points[from].Log), t.x(float64(i)), t.y(t.s.Points[i].Log))
 			}
 		}
 		if len(members) == 1 && small {
-			m.dot("dot", t.x(float64(members[0])), t.y(math.Exp(t.s.Points[members[0]].Log)), "2", "")
+			m.dot("dot", t.x(float64(members[0])), t.y(t.s.Points[members[0]].Log), "2", "")
 		}
 	}
 }
@@ -396,11 +531,15 @@ func (t track) marks(m *markup) {
 			at := along(float64(p.First) / n)
 			m.add(`<line class="one" x1="%s" y1="0" x2="%s" y2="100%%">%s</line>`, at, at, titled(strings.Join(p.Cut, "; ")))
 		}
+		for _, mark := range p.Marks {
+			at := along(float64(mark.At) / n)
+			m.add(`<line class="mark" x1="%s" y1="85%%" x2="%s" y2="100%%">%s</line>`, at, at, titled(strings.Join(mark.What, "; ")))
+		}
 		for i := range p.Steps {
 			step := &p.Steps[i]
 			from, to := float64(step.Before)+0.5, float64(step.Hi)+0.5
 			where := whereIs(t.h, history.Suspicion{Series: t.s, Piece: &p, Step: step})
-			hint := titled(fmt.Sprintf("%s: %s %s", step.State, formatChange(math.Exp(step.Log)), where))
+			hint := titled(fmt.Sprintf("%s: %s %s", step.State, stepSize(step), where))
 			m.add(`<g class="%s"><rect class="step" x="%s" width="%s" y="0" height="100%%">%s</rect></g>`, stepTone(step), along(from/n), along((to-from)/n), hint)
 		}
 	}
@@ -408,7 +547,7 @@ func (t track) marks(m *markup) {
 
 // spark is a small chart of a series.
 func (p historyPage) spark(s *history.Series) (m markup) {
-	t, ok := p.trackOf(s, sparkHeight)
+	t, ok := p.trackOf(s, sparkHeight, p.far)
 	if !ok {
 		return nil
 	}
@@ -419,7 +558,7 @@ func (p historyPage) spark(s *history.Series) (m markup) {
 
 // series has each series with a reference as a chart and a table.
 func (p historyPage) series() (blocks []Block) {
-	for _, s := range p.judged() {
+	for _, s := range p.drawn() {
 		c, ok := p.chart(s)
 		if !ok {
 			continue
@@ -428,30 +567,30 @@ func (p historyPage) series() (blocks []Block) {
 			Paragraph{Text: joined(", ", s.Pkg, s.Machine), Tone: Dim},
 			Figure{Name: s.Name, Alt: s.Name + " over its runs", chart: c})
 		blocks = append(blocks, p.cuts(s)...)
-		blocks = append(blocks, Fold{Summary: "The points", Blocks: []Block{p.points(s)}})
 	}
 	return section(Heading{Level: 2, Text: "Each series", ID: "each", Short: "Charts"}, blocks...)
 }
 
 // chart draws a series, and below it the absolute times.
 func (p historyPage) chart(s *history.Series) (c chart, ok bool) {
-	t, ok := p.trackOf(s, seriesHeight)
+	t, ok := p.trackOf(s, seriesHeight, p.far)
 	if !ok {
 		return c, false
 	}
 	var body markup
-	for _, tick := range t.scale.ratioTicks(5) {
+	for _, tick := range t.scale.changeTicks(5) {
 		y := pixels(3 + (t.height-6)*(1-tick.at))
 		body.line("grid", "0", y, "100%", y)
 	}
+	t.bands(&body)
 	t.marks(&body)
 	t.lines(&body, false)
 	for i, pt := range s.Points {
 		t.point(&body, i, pt)
 	}
 	c.title = s.Name
-	c.caption = "ratio to " + referenceName(s) + ", run after run; logarithmic, less is faster"
-	c.panes = []pane{{ticks: t.scale.ratioTicks(5), height: seriesHeight, body: body, label: seriesLabel(s)}, p.times(s), p.dates(s)}
+	c.caption = "ratio to " + referenceName(s) + ", run after run, from its middle of " + formatRatio(math.Exp(t.middle)) + "; less is faster"
+	c.panes = []pane{{ticks: t.scale.changeTicks(5), height: seriesHeight, body: body, label: seriesLabel(s)}, p.times(s), p.dates(s)}
 	return c, true
 }
 
@@ -473,13 +612,13 @@ func (t track) point(m *markup, i int, pt history.Point) {
 		hint += ", with changes that were not committed"
 	}
 	if !math.IsNaN(pt.SE) {
-		m.line("whisker", t.x(float64(i)), t.y(math.Exp(pt.Log-pt.SE)), t.x(float64(i)), t.y(math.Exp(pt.Log+pt.SE)))
+		m.line("whisker", t.x(float64(i)), t.y(pt.Log-pt.SE), t.x(float64(i)), t.y(pt.Log+pt.SE))
 		hint += " ± " + percent(pt.SE)
 	}
 	if run.Apart != "" {
 		class, hint = "hollow", hint+"; takes no part: "+run.Apart
 	}
-	m.dot(class, t.x(float64(i)), t.y(math.Exp(pt.Log)), "3.5", hint)
+	m.dot(class, t.x(float64(i)), t.y(pt.Log), "3.5", hint)
 }
 
 // times draws the absolute times of a series, which are not judged.
@@ -530,50 +669,19 @@ func (p historyPage) cuts(s *history.Series) (blocks []Block) {
 	return []Block{List{Items: items(lines...), Tone: Dim}}
 }
 
-// points has the points of a series as a table.
-func (p historyPage) points(s *history.Series) Table {
-	run := func(pt history.Point) history.Run { return p.h.Runs[pt.Run] }
-	return labelled(tabulate(s.Points, []column[history.Point]{
-		{head: "measured", text: func(pt history.Point) string { return run(pt).Started.UTC().Format("2006-01-02 15:04") }},
-		{head: "commit", text: func(pt history.Point) string {
-			if run(pt).Dirty {
-				return shortCommit(run(pt).Commit) + " and changes"
-			}
-			return shortCommit(run(pt).Commit)
-		}},
-		{head: "ratio", right: true, text: func(pt history.Point) string { return formatRatio(math.Exp(pt.Log)) }},
-		{head: "standard error", right: true, text: func(pt history.Point) string {
-			if math.IsNaN(pt.SE) {
-				return ""
-			}
-			return percent(pt.SE)
-		}},
-		{head: "blocks", right: true, text: func(pt history.Point) string { return strconv.Itoa(pt.Blocks) }},
-		{head: s.Unit + ", not judged", right: true, text: func(pt history.Point) string { return formatValue(pt.Value, s.Unit) }},
-		{head: "results", text: func(pt history.Point) string { return joined(": ", run(pt).Path, run(pt).Apart) }},
-	}), "Points of "+s.Name, "")
-}
-
-// absolute lists the series that are not judged: those without a reference, or of one point.
+// absolute counts the series that are not judged.
 func (p historyPage) absolute() []Block {
-	var all []*history.Series
-	for i := range p.h.Series {
-		if s := &p.h.Series[i]; s.Reference == "" || len(s.Points) == 1 {
-			all = append(all, s)
-		}
-	}
-	if len(all) == 0 {
+	n := len(p.h.Series) - p.judged()
+	if n == 0 {
 		return nil
 	}
-	table := tabulate(all, []column[*history.Series]{
-		{head: "benchmark", text: func(s *history.Series) string { return s.Name }},
-		{head: "machine", text: func(s *history.Series) string { return s.Machine }},
-		{head: "points", right: true, text: func(s *history.Series) string { return strconv.Itoa(len(s.Points)) }},
-		{head: "last time", right: true, text: func(s *history.Series) string { return formatValue(s.Points[len(s.Points)-1].Value, s.Unit) }},
-	})
-	return section(Heading{Level: 2, Text: "Without a reference, or of one run", ID: "absolute", Short: "Not judged"},
-		Paragraph{Text: "Times of different runs are not compared: what lies between them may be the machine's."},
-		Fold{Summary: countedSeries(len(all)), Blocks: []Block{labelled(table, "Series that are not judged", "")}})
+	return section(Heading{Level: 2, Text: "Without a reference", ID: "absolute", Short: "Not judged"},
+		Paragraph{Text: fmt.Sprintf("%s without a reference, such as %s, not judged: what lies between times of different runs may be the machine's. benchrun history --format json has them.", countedSeries(n), p.firstAbsolute())})
+}
+
+// firstAbsolute is the name of a series without a reference.
+func (p historyPage) firstAbsolute() string {
+	return p.h.Series[slices.IndexFunc(p.h.Series, func(s history.Series) bool { return s.Reference == "" })].Name
 }
 
 // HistoryJSON writes h as one indented JSON object.
@@ -600,6 +708,7 @@ func seriesObject(s history.Series) object {
 		"pieces", each(s.Pieces, func(p history.Piece) object {
 			return object{
 				"first", p.First, "end", p.End, "cut", list(p.Cut), "noise", p.Noise, "could_detect", math.Expm1(p.Detectable),
+				"marks,omitempty", each(p.Marks, func(m history.Mark) object { return object{"at", m.At, "what", list(m.What)} }),
 				"steps", each(p.Steps, stepObject),
 			}
 		}),
@@ -609,7 +718,7 @@ func seriesObject(s history.Series) object {
 func stepObject(s history.Step) object {
 	o := object{
 		"at", s.At, "ended,omitempty", s.Ended, "before", s.Before, "lo", s.Lo, "hi", s.Hi, "ratio", math.Exp(s.Log),
-		"p", s.P, "p_adjusted", s.Adjusted, "old", s.Old, "new", s.New, "unprovable,omitempty", s.Unprovable, "state", string(s.State),
+		"p", s.P, "p_adjusted", s.Adjusted, "old", s.Old, "new", s.New, "drift,omitempty", s.Drift, "with,omitempty", s.With, "unprovable,omitempty", s.Unprovable, "state", string(s.State),
 	}
 	if p := s.Proof; p != nil {
 		o = append(o, "proof", object{"path", p.Path, "ratio", p.Ratio, "lo", p.Lo, "hi", p.Hi, "verdict", string(p.Verdict), "level", p.Level})

@@ -25,6 +25,11 @@ type Step struct {
 	// changed, wherever that may be: it knows that every place was looked at.
 	P float64
 
+	// Student is the same chance by Student's test of the values within and the others, at as
+	// many places as count: it may be smaller than so few orders can show, and is right if
+	// values scatter normally, what is far off aside.
+	Student float64
+
 	// Lo and Hi bound First: with a confidence of 95 % the first value that is different
 	// is one from Lo to Hi.
 	Lo, Hi int
@@ -84,10 +89,67 @@ func (s Sequence) Step(permutations int) Step {
 		found = Step{First: ended.first, End: ended.end, P: other}
 	}
 	found.P = min(1, found.P)
-	found.Shift = s.shift(found)
-	found.Lo, found.Hi = places(z, found)
+	s.complete(&found, z)
 	return found
 }
+
+// Change is the place at which s, in which there is a step that lasts, is parted best. Its P is
+// not known.
+func (s Sequence) Change() Step {
+	z := s.standardized()
+	at := newContrasts(len(z)).lasting(z)
+	found := Step{First: max(at.first, leastPart), End: len(z), P: math.NaN()}
+	s.complete(&found, z)
+	return found
+}
+
+// complete says of a step that was found how large it is, how sure, and where.
+func (s Sequence) complete(found *Step, z []float64) {
+	within := s.D[found.First:found.End]
+	rest := slices.Concat(s.D[:found.First], s.D[found.End:])
+	found.Shift = HodgesLehmann(within) - HodgesLehmann(rest)
+	found.Student = s.student(*found, within, rest)
+	found.Lo, found.Hi = places(z, *found)
+}
+
+// student is Student's test of the values within a step and the others. They scatter by what
+// is left of them without the step, clipped.
+func (s Sequence) student(at Step, within, rest []float64) float64 {
+	var left []float64
+	for _, part := range [][]float64{within, rest} {
+		middle := HodgesLehmann(part)
+		for _, v := range part {
+			left = append(left, v-middle)
+		}
+	}
+	n := len(left)
+	far := make([]float64, n)
+	for i, v := range left {
+		far[i] = math.Abs(v)
+	}
+	slices.Sort(far)
+	most, squares := clip*Median(far)/normalMedian, 0.0
+	for _, v := range left {
+		if most > 0 {
+			v = max(-most, min(most, v))
+		}
+		squares += v * v
+	}
+	df := n - 2
+	spread := math.Sqrt(squares / float64(df) / clippedVariance)
+	if spread == 0 {
+		return 0
+	}
+	size := math.Abs(at.Shift) / (spread * math.Sqrt(1/float64(len(within))+1/float64(len(rest))))
+	p := studentTail(size, df)
+	if at.End == n {
+		return min(1, p*countedPlaces(n)/lastingShare)
+	}
+	return min(1, p*float64(n*n)/2/(1-lastingShare))
+}
+
+// clippedVariance is that of standard normal values that are clipped at clip.
+const clippedVariance = 0.9776
 
 // exceeded returns the p-value of a permutation test that ended early, with the
 // permutation at, if enough were as large, and else with all that were done.
@@ -222,19 +284,6 @@ func (s Sequence) Noise() float64 {
 // normalMedian is the median distance of standard normal values from zero.
 const normalMedian = 0.6744897501960817
 
-// shift estimates the size of a step: of each part the mean of what is not far off.
-func (s Sequence) shift(at Step) float64 {
-	var within, rest []float64
-	for i, d := range s.D {
-		if i >= at.First && i < at.End {
-			within = append(within, d)
-		} else {
-			rest = append(rest, d)
-		}
-	}
-	return HodgesLehmann(within) - HodgesLehmann(rest)
-}
-
 // places returns the 95 % set of places at which the step may begin, as far as it reaches:
 // the likelihood of each, if the values are normal.
 func places(z []float64, at Step) (lo, hi int) {
@@ -282,15 +331,15 @@ func noiseBeside(z []float64, at Step) (noise float64) {
 	return noise
 }
 
-// DetectableStep returns the smallest step that Sequence.Step finds at this level with the
-// chance Power, if there are so many values on either side of it and their noise has this
-// standard deviation; infinite if so few can show none.
+// DetectableStep returns the smallest step of which Step.Student is at most level and Step.P at
+// most alpha, with the chance Power, if there are so many values on either side of it and their
+// noise has this standard deviation; infinite if so few can show none.
 //
 // It is the shift that Student's test of the two sides finds at a level that is divided by
 // the number of places that count as independent.
-func DetectableStep(before, after int, noise, level float64) float64 {
+func DetectableStep(before, after int, noise, alpha, level float64) float64 {
 	n := before + after
-	if before < leastPart || after < leastPart || leastStepP(before, after) > level {
+	if before < leastPart || after < leastPart || leastStepP(before, after) > alpha {
 		return math.Inf(1)
 	}
 	df := float64(n - 2)

@@ -41,11 +41,30 @@ func TestStepLevel(t *testing.T) {
 	series := longer(600, 10_000)
 	for _, c := range []struct{ n, df int }{{12, 0}, {50, 0}, {50, 2}} {
 		r := rand.New(rand.NewPCG(uint64(c.n), uint64(c.df)))
-		alarms := 0
+		alarms, students, rare := 0, 0, 0
 		for range series {
-			if (Sequence{D: sequenceOf(r, c.n, 0, c.df)}).Step(999).P <= 0.05 {
+			s := Sequence{D: sequenceOf(r, c.n, 0, c.df)}.Step(999)
+			if s.P <= 0.05 {
 				alarms++
 			}
+			if s.Student <= 0.05 {
+				students++
+			}
+			if s.P <= 0.05 && s.Student <= 0.001 {
+				rare++
+			}
+		}
+		// Student's is right where values are normal.
+		t.Logf("by Student's test: %d of %d, at a level of 0.001 %d", students, series, rare)
+		if most := 0.06*float64(series) + 4*math.Sqrt(0.06*float64(series)); c.df == 0 && (float64(students) > most || students < series/100) {
+			t.Errorf("%d values: Student's test alarms in %d of %d", c.n, students, series)
+		}
+		most := 0.0025 * float64(series)
+		if c.df > 0 { // heavy tails: by as much as both tests together let through
+			most *= 4
+		}
+		if float64(rare) > most+4*math.Sqrt(most) {
+			t.Errorf("%d values, t of %d: at a level of 0.001 %d of %d alarms", c.n, c.df, rare, series)
 		}
 		t.Logf("%d values, t of %d: %d of %d", c.n, c.df, alarms, series)
 		if most := 0.05 + 4*math.Sqrt(0.05*0.95/float64(series)); float64(alarms) > most*float64(series) {
@@ -85,22 +104,22 @@ func TestStepPower(t *testing.T) {
 		before, after int
 		level         float64
 	}
-	series, cases := longer(200, 2000), []sides{{10, 10, 0.05}, {25, 25, 0.05}}
+	series, cases := longer(200, 2000), []sides{{7, 6, 0.0003}, {10, 10, 0.05}, {25, 25, 0.05}}
 	if series > 200 {
-		cases = append(cases, sides{40, 10, 0.01}, sides{10, 10, 0.001})
+		cases = append(cases, sides{40, 10, 0.01}, sides{10, 10, 0.001}, sides{7, 6, 0.00005})
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(c.before), 3))
-			delta := DetectableStep(c.before, c.after, 1, c.level)
+			delta := DetectableStep(c.before, c.after, 1, 0.05, c.level)
 			found, covered := 0, 0
 			for range series {
 				d := sequenceOf(r, c.before+c.after, 0, 0)
 				for i := range d[c.before:] {
 					d[c.before+i] += delta
 				}
-				s := Sequence{D: d}.Step(int(20 / c.level))
-				if s.P <= c.level && s.End == len(d) {
+				s := Sequence{D: d}.Step(999)
+				if s.P <= 0.05 && s.Student <= c.level && s.End == len(d) {
 					found++
 				}
 				if s.Lo <= c.before && c.before <= s.Hi {
@@ -149,7 +168,7 @@ func TestOutlierIsNoStep(t *testing.T) {
 
 // TestStepOfTooFew: so few values can show nothing, and that is known before.
 func TestStepOfTooFew(t *testing.T) {
-	if got := DetectableStep(3, 3, 1, 0.05); !math.IsInf(got, 1) {
+	if got := DetectableStep(3, 3, 1, 0.05, 0.05); !math.IsInf(got, 1) {
 		t.Errorf("of three and three values a step of %v", got)
 	}
 	if s := (Sequence{D: []float64{0, 0, 0, 1, 1, 1}}).Step(9999); s.P <= 0.05 {
