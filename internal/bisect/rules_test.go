@@ -1,0 +1,364 @@
+package bisect
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// A spyLab is a world without noise that notes what it is asked.
+type spyLab struct {
+	*world
+	asked  []Measurement
+	alphas []float64 // of comparisons, in order
+	time   float64   // what Left says; 0 is without end
+	judge  func(m Measurement, base, x int, j Comparison) Comparison
+}
+
+func (l *spyLab) Left() float64 {
+	if l.time == 0 {
+		return math.Inf(1)
+	}
+	return l.time - l.full
+}
+
+func (l *spyLab) Measure(ctx context.Context, m Measurement) (*Measured, error) {
+	l.asked = append(l.asked, m)
+	seen, err := l.world.Measure(ctx, m)
+	compare := seen.Compare
+	seen.Compare = func(base, x int, alpha float64) (Comparison, error) {
+		l.alphas = append(l.alphas, alpha)
+		j, err := compare(base, x, alpha)
+		if l.judge != nil {
+			j = l.judge(m, base, x, j)
+		}
+		return j, err
+	}
+	return seen, err
+}
+
+// spy returns a lab of versions with these steps, whose blocks scatter by so much.
+func spy(versions int, sigma float64, steps map[int]float64) *spyLab {
+	r := rand.New(rand.NewPCG(71, uint64(versions)))
+	w := &world{versions: versions, build: 0.1, steps: steps, noise: r.NormFloat64, sigma: sigma}
+	w.begin(r)
+	return &spyLab{world: w}
+}
+
+// find finds what there is.
+func (l *spyLab) find(t *testing.T, o Options) *Answer {
+	t.Helper()
+	a, err := Find(t.Context(), l, l.versions, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// proofs are the measurements that were proofs.
+func (l *spyLab) proofs() (all []Measurement) {
+	for _, m := range l.asked {
+		if m.Proof {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// TestLevels: the ends are compared at half of the level, the first proof has a quarter... of what
+// is left each has a half, so that all claims together keep to it.
+func TestLevels(t *testing.T) {
+	l := spy(100, 0.001, map[int]float64{40: 0.02})
+	l.judge = func(m Measurement, base, x int, j Comparison) Comparison {
+		if m.Proof {
+			j.Proven, j.Same, j.Need = false, false, 0 // each fails
+		}
+		return j
+	}
+	o := timeOptions()
+	o.Margin = 0.001
+	a := l.find(t, o)
+	if want := []float64{o.Alpha / 2, o.Alpha / 2, o.Alpha / 4, o.Alpha / 8}; !slices.Equal(l.alphas, want) {
+		t.Errorf("levels are %v, want %v", l.alphas, want)
+	}
+	if n := len(l.proofs()); n != mostProofs || len(a.Open) != 1 || a.Open[0].Why != "3 proofs were tried, and none of them succeeded" {
+		t.Errorf("%d proofs, %+v", n, a.Open)
+	}
+	for k := range 8 {
+		f := &finder{Options: o, proofs: k}
+		if got, want := f.level(), o.Alpha*math.Pow(0.5, float64(k)); got != want {
+			t.Errorf("after %d proofs the level is %v, want %v", k, got, want)
+		}
+	}
+	var sum float64
+	for k := 1; k < 60; k++ {
+		sum += (&finder{Options: o, proofs: k}).level()
+	}
+	if sum > o.Alpha {
+		t.Errorf("all proofs together have %v, want %v at most", sum, o.Alpha)
+	}
+}
+
+// TestProofs: a proof measures the suspect after the version before it, in blocks that nothing
+// was chosen by, with both ends; and so is a range of one version its own proof.
+func TestProofs(t *testing.T) {
+	l := spy(100, 0.001, map[int]float64{40: 0.03})
+	a := l.find(t, timeOptions())
+	if p := l.proofs(); len(p) != 1 || !slices.Equal(p[0].Positions, []int{39, 40, 0, 100}) || p[0].Blocks < 12 {
+		t.Errorf("proofs are %+v", p)
+	}
+	if len(a.Steps) != 1 || a.Steps[0].Position != 40 || len(a.Open) > 0 || a.TimeUp {
+		t.Errorf("answer %+v", a)
+	}
+	// Of ends that lie side by side with their neighbours nothing is measured twice.
+	for culprit, want := range map[int][]int{1: {0, 1, 100}, 100: {99, 100, 0}} {
+		l := spy(100, 0.001, map[int]float64{culprit: 0.03})
+		l.find(t, timeOptions())
+		if p := l.proofs(); len(p) != 1 || !slices.Equal(p[0].Positions, want) {
+			t.Errorf("of %d: %+v, want %v", culprit, p, want)
+		}
+	}
+	// A version beside a step: the rest of one version is proven in fresh blocks.
+	for _, c := range []struct {
+		first, last int
+		proof       bool
+	}{{4, 5, true}, {4, 6, false}, {4, 9, false}} {
+		l := spy(10, 0.001, map[int]float64{5: 0.03})
+		f := &finder{Options: timeOptions(), lab: l, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
+		f.Report = func(Event) {}
+		if err := f.rest(t.Context(), c.first, c.last, nil); err != nil {
+			t.Fatal(err)
+		}
+		if l.asked[0].Proof != c.proof || !slices.Equal(l.asked[0].Positions, []int{c.first, c.last}) {
+			t.Errorf("the rest %d to %d is measured by %+v", c.first, c.last, l.asked[0])
+		}
+		if len(f.answer.Steps) != 1 || f.answer.Steps[0].Position != 5 || l.alphas[0] != f.Alpha/2 {
+			t.Errorf("the rest %d to %d: %+v at %v", c.first, c.last, f.answer, l.alphas)
+		}
+	}
+}
+
+// TestNotMeasured: what cannot be measured is no step of the version beside it: if the culprit lies
+// among such versions, or beside them, what is proven is the range.
+func TestNotMeasured(t *testing.T) {
+	for _, c := range []struct{ from, to, culprit, first, last int }{
+		{30, 35, 32, 29, 36}, {30, 35, 36, 29, 36}, {39, 39, 40, 38, 40}, {40, 40, 40, 39, 41},
+	} {
+		l := spy(100, 0.0005, map[int]float64{c.culprit: 0.03})
+		l.broken = func(p int) bool { return p >= c.from && p <= c.to }
+		a := l.find(t, timeOptions())
+		if len(a.Steps) != 0 || len(a.Open) != 1 || a.Open[0].First != c.first || a.Open[0].Last != c.last || a.Open[0].Compared == nil || !a.Open[0].Compared.Proven ||
+			!slices.Equal(a.Open[0].Suspects, upTo(c.first, c.last)) || a.Open[0].Why != "what lies between cannot be measured" {
+			t.Errorf("%d to %d cannot be measured, and %d is it: %+v %+v", c.from, c.to, c.culprit, a.Steps, a.Open)
+		}
+		for p := range a.Broken {
+			if p < c.from || p > c.to || a.Broken[p] != "does not build" {
+				t.Errorf("broken are %v", a.Broken)
+			}
+		}
+	}
+}
+
+// TestTrust: one visit, however sure it seems, says so much and no more, of times and of counts;
+// for and against alike.
+func TestTrust(t *testing.T) {
+	for _, trust := range []float64{trustTime, trustCount} {
+		for _, bad := range []bool{false, true} {
+			s := New(uniform(2), []float64{0.02, 0.02001, 0.01999, 0.02})
+			s.trust = trust
+			var blocks []Block
+			for range 40 {
+				b := Block{Candidate: 0, Bad: 0.02}
+				if bad {
+					b.Candidate = 0.02
+				}
+				blocks = append(blocks, b)
+			}
+			s.Add(Visit{1, blocks})
+			post := s.Posterior()
+			odds := post[1] / post[0]
+			if bad {
+				odds = 1 / odds
+			}
+			if most := math.Exp(trust) * 1.001; odds > most || odds < math.Exp(trust)/3 && trust == trustTime {
+				t.Errorf("bad %t: one visit makes odds of %.0f, want up to %.0f", bad, odds, most)
+			}
+		}
+	}
+	if trustTime != math.Log(200) || trustCount != math.Log(1e6) {
+		t.Errorf("a visit says up to %v and %v", math.Exp(trustTime), math.Exp(trustCount))
+	}
+}
+
+// TestBlocks: how many blocks a proof, a range and a step's height take.
+func TestBlocks(t *testing.T) {
+	o := timeOptions()
+	hunt := func(sigma, step float64, need int, exact bool, proofs int) *hunt {
+		ends := []float64{step - sigma, step, step + sigma, step}
+		f := &finder{Options: o, proofs: proofs, answer: &Answer{}}
+		f.Exact = exact
+		return &hunt{finder: f, Search: New(uniform(4), ends), need: need}
+	}
+	for _, c := range []struct {
+		name        string
+		sigma, step float64
+		need        int
+		exact       bool
+		proofs      int
+		want        int
+	}{
+		{"a clear step", 0.0001, 0.02, 0, false, 0, 12},
+		{"a noisy one", 0.05, 0.02, 0, false, 0, mostProofBlocks},
+		{"what the last proof told", 0.0001, 0.02, 20, false, 0, 20},
+		{"but no more than that", 0.0001, 0.02, 100, false, 0, mostProofBlocks},
+		{"counts", 0, 2, 0, true, 0, 12},
+		{"counts, after many proofs", 0, 2, 0, true, 10, 17},
+	} {
+		h := hunt(c.sigma, c.step, c.need, c.exact, c.proofs)
+		if got := h.proofBlocks(); got != c.want {
+			t.Errorf("%s: %d blocks, want %d", c.name, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		exact  bool
+		blocks int
+		proofs int
+		want   int
+	}{{false, 12, 9, 12}, {false, 5, 0, 5}, {true, 6, 0, 10}, {true, 6, 5, 12}, {true, 30, 0, 30}} {
+		f := &finder{Options: Options{Alpha: 0.05, Blocks: c.blocks, Exact: c.exact}, proofs: c.proofs}
+		got := f.rangeBlocks()
+		if c.exact && c.blocks < 10 { // by their signs so many prove a difference at the level of the next proof
+			if math.Pow(0.5, float64(got-1)) > f.level()/2 {
+				t.Errorf("%d blocks of counts prove nothing at %v", got, f.level()/2)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: %d blocks", c, got)
+		}
+	}
+	if got := blocksToKnow([]float64{1, 2, 3, 2}); got != 3 { // (2/3)·16/4
+		t.Errorf("%d blocks know a step of 2 that scatters by 0.8, want 3", got)
+	}
+	if mostProofs != 3 || mostProofBlocks != 48 || leastProofCounts != 10 || unlikely != 0.3 || doubtful != 3 || between != 5 || knownErrors != 4 {
+		t.Error("a limit that docs/bisect.md has is another one")
+	}
+	if got, want := DefaultOptions(), (Options{Alpha: 0.05, Blocks: 12, Offered: []int{2, 3, 4, 6, 9, 12}, Suspects: 0.95}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the defaults are %+v", got)
+	}
+}
+
+// TestEndsAgain: ends of which nothing is proven are compared once more, in the blocks that it
+// takes and a quarter more, at least twice as many as before, if that is no more than there may be
+// and if there is time.
+func TestEndsAgain(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		need   int
+		same   bool
+		time   float64
+		blocks []int
+		up     bool
+	}{
+		{"few", 10, false, 0, []int{12, 24}, false},
+		{"some", 30, false, 0, []int{12, 37}, false},
+		{"as many as there may be", 48, false, 0, []int{12, 48}, false},
+		{"too many", 49, false, 0, []int{12}, false},
+		{"unknown", 0, false, 0, []int{12}, false},
+		{"the same", 30, true, 0, []int{12}, false},
+		{"just time", 30, false, 1 + 37/12.0 + 1e-9, []int{12, 37}, false},
+		{"no time", 30, false, 1 + 37/12.0 - 1e-3, []int{12}, true},
+	} {
+		l := spy(20, 0.001, nil)
+		l.time = c.time
+		l.judge = func(_ Measurement, _, _ int, j Comparison) Comparison {
+			return Comparison{Need: c.need, Same: c.same, P: 0.5}
+		}
+		a := l.find(t, timeOptions())
+		var blocks []int
+		for _, m := range l.asked {
+			blocks = append(blocks, m.Blocks)
+		}
+		if !slices.Equal(blocks, c.blocks) || a.TimeUp != c.up || a.Comparisons != len(c.blocks) || len(a.Open)+len(a.Steps) > 0 {
+			t.Errorf("%s: blocks %v, want %v; %+v", c.name, blocks, c.blocks, a)
+		}
+		sum := 0
+		for _, n := range c.blocks {
+			sum += n
+		}
+		if a.Blocks != sum {
+			t.Errorf("%s: %d blocks in all, want %d", c.name, a.Blocks, sum)
+		}
+	}
+}
+
+// TestChances: versions that do not build lie together: near one the next is as far from it as
+// all that did not lie apart.
+func TestChances(t *testing.T) {
+	s := New(uniform(20), []float64{0.02, 0.021})
+	want := func(position int, want float64) {
+		t.Helper()
+		if got := s.chance(position - 1); math.Abs(got-want) > 1e-9 {
+			t.Errorf("the chance of %d is %.3f, want %.3f", position, got, want)
+		}
+	}
+	want(5, 1)
+	s.Exclude(10)
+	want(9, 0.5)
+	want(8, 2.0/3)
+	want(11, 0.5)
+	s.Exclude(13)
+	want(9, 1.0/(1+4)) // a run of four
+	want(12, 0.5)
+	want(14, 0.2)
+	s.Ready(7)
+	want(9, 1.0/(1+2)) // one that builds is two before it
+	want(8, 2.0/(2+1))
+}
+
+// TestReady: what is known to build costs no doubt, and what is excluded is never chosen.
+func TestReady(t *testing.T) {
+	s := New(uniform(9), []float64{0.02, 0.0201})
+	s.Exclude(4)
+	s.Ready(5)
+	if c, ok := s.Next([]int{2}, even); !ok || c.Position != 5 || c.Blocks != 2 {
+		t.Errorf("visits %+v, want 5", c)
+	}
+	if _, ok := s.Next([]int{2}, func(int, int) float64 { return math.Inf(1) }); ok {
+		t.Error("what costs more than there is, is chosen")
+	}
+	if c, ok := s.Next([]int{2, 4}, func(p, n int) float64 {
+		if p != 2 || n != 4 {
+			return math.Inf(1)
+		}
+		return 1
+	}); !ok || c.Position != 2 || c.Blocks != 4 || c.Cost != 1 || !(c.Bits > 0) {
+		t.Errorf("visits %+v, want what can be paid", c)
+	}
+}
+
+// TestBetweenLevels: a version off both ends by more than a quarter of the step is at the level of
+// neither, as surely as its blocks say.
+func TestBetweenLevels(t *testing.T) {
+	for _, c := range []struct {
+		at     float64 // of the step
+		errors bool
+	}{{0, false}, {0.2, false}, {0.3, true}, {0.5, true}, {0.7, true}, {0.8, false}, {1, false}, {1.3, true}, {-0.3, true}} {
+		s := New(uniform(4), []float64{0.0199, 0.02, 0.0201, 0.02})
+		var v Visit
+		v.Position = 2
+		for i := range 8 {
+			v.Blocks = append(v.Blocks, Block{Candidate: c.at*0.02 + 0.0001*float64(i%3-1), Bad: 0.02 + 0.00001*float64(i%2)})
+		}
+		s.Add(v)
+		errors, blocks := s.Between(2)
+		if (errors > between) != c.errors || blocks != 8 {
+			t.Errorf("at %v of the step: %.1f standard errors in %d blocks", c.at, errors, blocks)
+		}
+		if errors, blocks := s.Between(3); errors != 0 || blocks != 0 {
+			t.Errorf("a version that was not visited: %v, %d", errors, blocks)
+		}
+	}
+}
