@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/testbin"
 )
 
@@ -13,9 +15,16 @@ func newOverlayCmd() *cobra.Command {
 		if !isFolder(args[0]) {
 			return fmt.Errorf("there is no folder %s; make it first", args[0])
 		}
-		path, err := testbin.Overlay(cmd.Context(), "", args[0])
+		path, with, err := testbin.Overlay(cmd.Context(), "", args[0])
 		if err != nil {
 			return err
+		}
+		if len(with) > 1 {
+			for i, word := range with {
+				with[i] = console.ShellWord(word)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: this toolchain is in the module cache, where the go command replaces nothing; build with\n  %s test -c -overlay %s\n",
+				strings.Join(with, " "), console.ShellWord(path))
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), path)
 		return nil

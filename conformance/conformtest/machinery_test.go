@@ -756,3 +756,19 @@ func TestLeavesNothing(t *testing.T) {
 		runtime.KeepAlive(kept)
 	}
 }
+
+// The head of a stack says which bubble it is in, also with labels behind, which Go 1.27 prints.
+func TestBubbleTag(t *testing.T) {
+	for head, want := range map[string]string{
+		"goroutine 7 [running, synctest bubble 3]:\n":                                      "3",
+		"goroutine 7 [select (durable), 2 minutes, synctest bubble 12] {job: one}:\n":      "12",
+		"goroutine 7 gp=0x1 m=nil [sleep (durable), synctest bubble 5] {\"a key\": \"]: [": "5",
+		"goroutine 7 [running] {\"a\": \"[synctest bubble 3]:\"}:\n":                       "",
+		"goroutine 7 [running]:\nmain.main()\n":                                            "",
+	} {
+		m := bubbleTag.FindStringSubmatch(head)
+		if got := strings.Join(m[min(1, len(m)):], ""); got != want {
+			t.Errorf("%q is of bubble %q, want %q", head, got, want)
+		}
+	}
+}

@@ -251,7 +251,8 @@ func hung(e *conformance.Env, how string, stacks []byte) error {
 	return fmt.Errorf("%s\n%s", what, stacks)
 }
 
-var bubbleTag = regexp.MustCompile(`^goroutine \d+ [^\n]*\[[^\n]*synctest bubble (\d+)[^\n]*\]:`)
+// bubbleTag begins the stack of a goroutine in a bubble. Behind the bracket may be labels, of any length.
+var bubbleTag = regexp.MustCompile(`^goroutine \d+ [^\n\[]*\[[^\n\]]*synctest bubble (\d+)[^\n\]]*\]`)
 
 // bubbleID returns the number of the bubble that the caller is in.
 func bubbleID() string {

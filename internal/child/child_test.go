@@ -151,12 +151,19 @@ FAIL
 `
 )
 
+// labelled are stacks as Go 1.27 prints them, of goroutines with pprof labels.
+func labelled(stacks string) string {
+	return strings.ReplaceAll(stacks, "]:\n", "] {job: one, \"a key\": \"]:\\n[running]:\"}:\n")
+}
+
 func TestWhyFailed(t *testing.T) {
 	state := ended(t)
 	for _, c := range []struct{ name, output, want string }{
 		{"panicked again", repanicked, "crashed: panic: runtime error: index out of range [3] with length 3 [recovered, repanicked] (tiny.go:12)"},
 		{"panicked twice", twice, "crashed: panic: first (tiny.go:12)"},
 		{"line ends of Windows", strings.ReplaceAll(repanicked, "\n", "\r\n"), "crashed: panic: runtime error: index out of range [3] with length 3 [recovered, repanicked] (tiny.go:12)"},
+		{"with labels", labelled(repanicked), "crashed: panic: runtime error: index out of range [3] with length 3 [recovered, repanicked] (tiny.go:12)"},
+		{"another goroutine, with labels", labelled(maps), "crashed: fatal error: concurrent map writes (gopkg.in/tiny.v2/set.go:40)"},
 		{"another package", callback, "crashed: panic: runtime error: invalid memory address or nil pointer dereference (example.com/tiny/internal/order/order.go:5)"},
 		{"tested from outside", strings.ReplaceAll(callback, "tiny/internal/order.Less", "tiny.Less"), "crashed: panic: runtime error: invalid memory address or nil pointer dereference (order.go:5)"},
 		{"another goroutine", maps, "crashed: fatal error: concurrent map writes (gopkg.in/tiny.v2/set.go:40)"},
@@ -181,8 +188,9 @@ func TestWhyFailed(t *testing.T) {
 func TestWhereHung(t *testing.T) {
 	for output, want := range map[string]string{
 		"SIGQUIT: quit\nPC=0x408fee m=0 sigcode=0\n\n" + asleep: "tiny.go:80",
-		strings.ReplaceAll(asleep, "tiny.wait", "other.wait"):   "example.com/other/tiny.go:80",
-		strings.ReplaceAll(asleep, ".runN", ".neverCalled"):     "",
+		labelled(asleep): "tiny.go:80",
+		strings.ReplaceAll(asleep, "tiny.wait", "other.wait"): "example.com/other/tiny.go:80",
+		strings.ReplaceAll(asleep, ".runN", ".neverCalled"):   "",
 		"": "",
 	} {
 		if got := WhereHung(output); got != want {

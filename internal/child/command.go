@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ func Says(ctx context.Context, dir string, env []string, name string, args ...st
 			return "", context.Cause(ctx)
 		}
 		said := strings.TrimSpace(cmp.Or(stderr.String(), stdout.String()))
-		if name == "go" {
+		if filepath.Base(name) == "go" {
 			if plain := GoError(said); plain != nil {
 				return "", plain
 			}
@@ -62,10 +63,18 @@ func Says(ctx context.Context, dir string, env []string, name string, args ...st
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// GoError is what the go command could not begin with, such as that there is no module, and
-// said in one line; nil if it said anything else. It needs no command line beside it.
+// removedSetting is what a program of a new Go ends with before it begins, the go command too.
+var removedSetting = regexp.MustCompile(`fatal error: removed GODEBUG "([^"]*)" set to old value "([^"]*)" in (\w+) \((\S*#go-(\d+))\)`)
+
+// GoError is what the go command could not begin with, such as that there is no module, in one
+// line; nil if it said anything else. It needs no command line beside it.
 func GoError(said string) error {
 	said = strings.TrimSpace(said)
+	if m := removedSetting.FindStringSubmatch(said); m != nil {
+		return fmt.Errorf("go%s has removed the setting %s=%s, and a program that it builds does not start with it: take it out of GODEBUG in the %s, or have GOTOOLCHAIN name an older Go (%s)",
+			m[5][:1]+"."+m[5][1:], m[1], m[2], m[3], m[4])
+	}
+	said = strings.Replace(said, ":\ngo.mod:", ": go.mod:", 1) // which says where in it
 	what, isGo := strings.CutPrefix(said, "go: ")
 	switch {
 	case !isGo || strings.Contains(said, "\n"):

@@ -35,3 +35,21 @@ func TestSays(t *testing.T) {
 		t.Errorf("after the context's end: %v", err)
 	}
 }
+
+// What the go command says in a few lines, or with stacks, is told in one.
+func TestGoError(t *testing.T) {
+	const removed = "fatal error: removed GODEBUG \"asynctimerchan\" set to old value \"1\" in environment (https://go.dev/doc/godebug#go-127)\n\ngoroutine 1 [running, locked to thread]:\nruntime.fatal({0x1, 0x68})\n"
+	for said, want := range map[string]string{
+		"go: go.mod file not found in current directory or any parent directory; see 'go help modules'\n": "no Go module here",
+		"go: no such thing\n": "no such thing",
+		"go: error loading go.mod:\ngo.mod:5: removed GODEBUG \"x\" set to old value \"1\"\n": "error loading go.mod: go.mod:5: removed GODEBUG",
+		removed: "go1.27 has removed the setting asynctimerchan=1, and a program that it builds does not start with it: take it out of GODEBUG in the environment",
+	} {
+		if err := GoError(said); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", said, err)
+		}
+	}
+	if err := GoError("go: one\ngo: two\n"); err != nil {
+		t.Errorf("two lines are %v", err)
+	}
+}

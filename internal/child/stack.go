@@ -54,8 +54,9 @@ func WhereHung(output string) string {
 	return testedPackages(all).waiting(all)
 }
 
-// goroutineHead is the line above a stack.
-var goroutineHead = regexp.MustCompile(`^goroutine \d+ .*\[([^\]]+)\]:$`)
+// goroutineHead is the line above a stack. From Go 1.27 on it has the goroutine's pprof labels,
+// if that has any, which are quoted unless they are plain words: {job: one, "a key": "]:"}.
+var goroutineHead = regexp.MustCompile(`^goroutine \d+ [^\[]*\[([^\]]+)\](?: \{.*\})?:$`)
 
 // goroutines reads the stacks that the Go runtime has printed among lines.
 func goroutines(lines []string) (all []goroutine) {

@@ -174,6 +174,9 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 	if from != nil {
 		v.cases = from.Plan.Cases // binaries that are the same have the same ones
 	} else if len(v.all()) > 0 {
+		if err := c.canTakeTurns(plan, v.all()); err != nil {
+			return err
+		}
 		if err := v.list(ctx, plan); err != nil {
 			return err
 		}

@@ -129,7 +129,11 @@ func (b *bisectRun) make(ctx context.Context, commit string) (m *madeVersion, er
 	default:
 		m.binary = binaries[0]
 		m.binary.Pkg = b.row.Pkg // which its module may call otherwise
-		m.Problem = b.lacks(ctx, m.binary)
+		if err := b.c.canTakeTurns(b.plan, binaries); err != nil {
+			m.Problem = err.Error()
+		} else {
+			m.Problem = b.lacks(ctx, m.binary)
+		}
 	}
 	if m.Problem == "" {
 		m.Identity, err = b.identity(ctx, commit, m.binary)

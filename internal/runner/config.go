@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 // A Config says what is measured, how often and how. record.Plan tells of the fields that
@@ -159,6 +161,25 @@ func (c *Config) check(plan *record.Plan) error {
 		return err
 	}
 	return plan.CheckSettings()
+}
+
+// canTakeTurns returns an error if a binary that a new run has to measure in turns cannot be driven.
+// What is measured otherwise sees much less, so that has to be asked for: --mode auto that is given.
+func (c *Config) canTakeTurns(plan *record.Plan, binaries []testbin.Binary) error {
+	if !plan.InTurns() || plan.Mode == record.ModeAuto && c.given("mode") {
+		return nil
+	}
+	remedy := ""
+	if plan.Mode == record.ModeAuto {
+		remedy = " (--mode=auto measures them all the same: each value in a process of its own, which sees much less)"
+	}
+	for _, b := range binaries {
+		if b.Undrivable != nil {
+			why := strings.TrimPrefix(b.Undrivable.Error(), program.ErrUnsupported.Error()+": ")
+			return fmt.Errorf("the benchmarks of %s cannot take turns, and nothing was measured%s: %s", b.ID(), remedy, why)
+		}
+	}
+	return nil
 }
 
 // oneOf checks the value of a flag that takes one of a few words.

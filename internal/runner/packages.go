@@ -112,7 +112,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	if err != nil {
 		return err
 	}
-	tests, err := r.testsOf(ctx, folder, j, calibration)
+	tests, err := r.testsOf(ctx, folder, j, c, calibration)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func noteMade(here *record.Circumstances, programs []subject.Program) {
 
 // testsOf builds the tests that j measures into folder, and lists the cases of a new run
 // into its plan.
-func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration *Calibration) (tests *Tests, err error) {
+func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, calibration *Calibration) (tests *Tests, err error) {
 	plan := j.plan
 	o := testbin.BuildOptions{Driven: plan.InTurns()}
 	if plan.Layouts > 1 {
@@ -160,7 +160,9 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, calibration
 		if calibration != nil {
 			calibration.plan(plan, tests.Cases)
 		}
-		err = tests.withoutTurns(ctx, folder, plan, o)
+		if err = tests.withoutTurns(ctx, folder, plan, o); err == nil {
+			err = c.canTakeTurns(plan, tests.inTurns(plan))
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -215,6 +217,19 @@ func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Pl
 	t.Binaries, _, err = testbin.Build(ctx, ".", folder, packages, testbin.BuildOptions{})
 	t.Binaries = append(t.Binaries, ready...)
 	return err
+}
+
+// inTurns returns the binaries whose benchmarks are to take turns.
+func (t *Tests) inTurns(plan *record.Plan) (binaries []testbin.Binary) {
+	pkgs := make(map[string]bool)
+	for _, g := range plan.Groups() {
+		if plan.TakesTurns(g) {
+			for _, s := range g.Steps {
+				pkgs[s.Case.Pkg] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(t.Binaries), func(b testbin.Binary) bool { return !pkgs[b.Pkg] })
 }
 
 // addHashes adds those of binaries to the Subjects of plan, and those of their sources.

@@ -116,6 +116,7 @@ type BuildOptions struct {
 // A builder is the go command in a folder, as BuildOptions have it.
 type builder struct {
 	dir      string
+	goTool   string // the go command; "" is that of PATH
 	options  BuildOptions
 	settings map[string]string // what go env says
 	overlay  string            // path, "" for none
@@ -128,6 +129,7 @@ func (b *builder) readSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.settings = nil // what was read before may be in use
 	if err := json.Unmarshal([]byte(said), &b.settings); err != nil {
 		return fmt.Errorf("reading the output of go env: %w", err)
 	}
@@ -141,12 +143,12 @@ func (b *builder) std(pkg string) string {
 
 // goCommand returns the go command with args, to be run in the builder's folder.
 func (b *builder) goCommand(ctx context.Context, args ...string) *exec.Cmd {
-	return child.Command(ctx, b.dir, append(os.Environ(), b.options.Env...), "go", args...)
+	return child.Command(ctx, b.dir, append(os.Environ(), b.options.Env...), cmp.Or(b.goTool, "go"), args...)
 }
 
 // says runs the go command with args, and returns what it prints.
 func (b *builder) says(ctx context.Context, args ...string) (string, error) {
-	return child.Says(ctx, b.dir, append(os.Environ(), b.options.Env...), "go", args...)
+	return child.Says(ctx, b.dir, append(os.Environ(), b.options.Env...), cmp.Or(b.goTool, "go"), args...)
 }
 
 // goSays runs the go command in the folder dir.
@@ -295,7 +297,7 @@ func buildModule(ctx context.Context, dir, out string, patterns []string, o Buil
 	}
 	var undrivable error
 	if o.Driven {
-		b.overlay, undrivable = b.writeOverlay(out)
+		b.overlay, undrivable = b.writeOverlay(ctx, out)
 		if undrivable != nil && !errors.Is(undrivable, program.ErrUnsupported) {
 			return nil, nil, undrivable
 		}
@@ -324,7 +326,7 @@ func buildModule(ctx context.Context, dir, out string, patterns []string, o Buil
 		if faults[i] != nil {
 			problems = append(problems, *faults[i])
 		} else {
-			s.Source, s.Undrivable = sources[pkgs[i].ImportPath], undrivable
+			s.Source, s.Undrivable = sources[pkgs[i].ImportPath], cmp.Or(undrivable, s.Undrivable)
 			subjects = append(subjects, s)
 		}
 	}
@@ -356,6 +358,9 @@ func (b *builder) compile(ctx context.Context, out string, pkgs []goPackage) ([]
 				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: doesNotBuild, Output: said}
 			}
 			s.Path, s.Hash = image.Path, image.Hash
+			if err == nil && said == "" {
+				s.Undrivable, err = b.notApplied(s.Path)
+			}
 			built[i] = s
 			return err
 		})

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/patience"
 	"github.com/dynolab/dyno/internal/program"
 )
@@ -43,12 +44,13 @@ func drivable(t testing.TB) string {
 			return
 		}
 		var path string
-		if path, binaries.err = Overlay(context.Background(), drivableDir, binaries.dir); binaries.err != nil {
+		var with []string
+		if path, with, binaries.err = Overlay(context.Background(), drivableDir, binaries.dir); binaries.err != nil {
 			return
 		}
 		binaries.driven = filepath.Join(binaries.dir, "subject.test")
-		_, binaries.err = goSays(context.Background(), drivableDir,
-			"test", "-c", fmt.Sprintf("-race=%t", raceEnabled), "-overlay="+path, "-o", binaries.driven)
+		_, binaries.err = child.Says(context.Background(), drivableDir, nil, "env",
+			append(with, "test", "-c", fmt.Sprintf("-race=%t", raceEnabled), "-overlay="+path, "-o", binaries.driven)...)
 	})
 	if binaries.err != nil {
 		t.Fatal(binaries.err)

@@ -40,6 +40,11 @@ func For(ctx context.Context, out string, subjects []Binary, env []string) error
 			return fmt.Errorf("%s does not build for %v: %s", s.Pkg, env, said)
 		}
 		s.Path, s.Hash = image.Path, image.Hash
+		if s.Undrivable == nil {
+			if s.Undrivable, err = b.notApplied(s.Path); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

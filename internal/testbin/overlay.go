@@ -1,6 +1,7 @@
 package testbin
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the file that is added
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/dynolab/dyno/internal/program"
 )
@@ -51,6 +53,12 @@ var insertions = []insertion{
 	{file: testingFile, begin: "func MainStart(deps testDeps,", end: ") *M {", statement: "driveDeps(deps)"},
 }
 
+// KnownReleases are the Go releases against which what is added is held: the newest two.
+var KnownReleases = []string{"go1.26.8", "go1.27.4"}
+
+// known says what another Go may do about one that is not.
+var known = "known are " + strings.Join(KnownReleases, " and ") + ", as with GOTOOLCHAIN=" + KnownReleases[len(KnownReleases)-1]
+
 // line matches the line that begins the function, or is replaced; its group is what stands
 // behind it.
 func (ins insertion) line() *regexp.Regexp {
@@ -69,7 +77,7 @@ func insert(file, src string) (string, error) {
 		}
 		found := ins.line().FindAllStringSubmatchIndex(src, -1)
 		if len(found) != 1 {
-			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one", program.ErrUnsupported, len(found), ins.begin+ins.end, file)
+			return "", fmt.Errorf("%w: package testing of this Go has %d lines %q in %s, which should be one; %s", program.ErrUnsupported, len(found), ins.begin+ins.end, file, known)
 		}
 		begin, end := found[0][0], found[0][2]
 		line := src[begin:end] + " " + ins.statement
@@ -84,41 +92,62 @@ func insert(file, src string) (string, error) {
 // Overlay writes a package testing that can be driven into the folder out, and
 // returns the path of the file to give to go test -c as -overlay. It is made of the
 // package testing of the toolchain that the go command uses in the folder dir, as a
-// go.mod may name one; "" is the current folder. The error wraps [program.ErrUnsupported],
-// and says what was not found, if that package is not as expected.
+// go.mod may name one; "" is the current folder. with is what is to take the place of the
+// word go in that command: mostly that itself, else the environment, as "KEY=value", and
+// the path of another go command. The error wraps [program.ErrUnsupported], and says what was
+// not found, if that package is not as expected.
 //
 // What is written depends on the toolchain alone, so that the go command builds
 // package testing anew once, and finds it in its cache ever after.
-func Overlay(ctx context.Context, dir, out string) (path string, err error) {
+func Overlay(ctx context.Context, dir, out string) (path string, with []string, err error) {
 	b := &builder{dir: dir}
-	if err := program.Supported(); err != nil {
-		return "", err
-	}
 	if err := b.readSettings(ctx); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if b.overlay, err = b.writeOverlay(out); err != nil {
-		return "", err
+	if b.overlay, err = b.writeOverlay(ctx, out); err != nil {
+		return "", nil, err
 	}
-	return b.overlay, b.fits(ctx)
+	return b.overlay, append(b.options.Env, cmp.Or(b.goTool, "go")), b.fits(ctx)
 }
 
-// writeOverlay is Overlay without the look whether it compiles.
-func (b *builder) writeOverlay(out string) (path string, err error) {
+// writeOverlay is Overlay without the look whether it compiles, for a builder that has its
+// settings, and another toolchain then if that is needed.
+func (b *builder) writeOverlay(ctx context.Context, out string) (path string, err error) {
 	if err := program.Supported(); err != nil {
 		return "", err
 	}
 	if out, err = filepath.Abs(out); err != nil {
 		return "", err
 	}
+	replace, err := b.givenOverlay()
+	if err != nil {
+		return "", err
+	}
+	was := b.settings["GOROOT"]
+	if err := b.leaveModuleCache(ctx); err != nil {
+		return "", err
+	}
+	if root := b.settings["GOROOT"]; root != was {
+		for from, to := range replace {
+			if rest, ok := strings.CutPrefix(from, was+string(filepath.Separator)); ok {
+				delete(replace, from)
+				replace[filepath.Join(root, rest)] = to
+			}
+		}
+	}
 	std := b.std("testing")
-	replace := make(map[string]string)
 	write := func(name string, text []byte) error {
 		replace[filepath.Join(std, name)] = filepath.Join(out, name)
 		return os.WriteFile(filepath.Join(out, name), text, 0o644)
 	}
 	for _, file := range []string{benchmarkFile, testingFile} {
-		src, err := os.ReadFile(filepath.Join(std, file))
+		at := filepath.Join(std, file)
+		if given, ok := replace[at]; ok && given == "" {
+			return "", fmt.Errorf("%w: the -overlay of GOFLAGS takes %s away", program.ErrUnsupported, at)
+		} else if ok {
+			at = given
+		}
+		src, err := os.ReadFile(at)
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", program.ErrUnsupported, err)
 		}
@@ -141,6 +170,43 @@ func (b *builder) writeOverlay(out string) (path string, err error) {
 	return path, os.WriteFile(path, text, 0o644)
 }
 
+// givenOverlay returns what an overlay in GOFLAGS replaces, and by what: the one that is given to
+// go test -c takes its place. Paths are absolute; what is replaced by "" is not there.
+func (b *builder) givenOverlay() (map[string]string, error) {
+	replace := make(map[string]string)
+	file := flagIn(b.settings["GOFLAGS"], "-overlay")
+	if file == "" {
+		return replace, nil
+	}
+	text, err := os.ReadFile(b.abs(file))
+	if err != nil {
+		return nil, fmt.Errorf("the -overlay of GOFLAGS: %w", err)
+	}
+	var given struct{ Replace map[string]string }
+	if err := json.Unmarshal(text, &given); err != nil {
+		return nil, fmt.Errorf("the -overlay of GOFLAGS, %s: %w", file, err)
+	}
+	for from, to := range given.Replace {
+		if to != "" {
+			to = b.abs(to)
+		}
+		replace[b.abs(from)] = to
+	}
+	return replace, nil
+}
+
+// abs returns a path as the go command takes it in the builder's folder.
+func (b *builder) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	dir, err := filepath.Abs(b.dir)
+	if err != nil {
+		dir = b.dir
+	}
+	return filepath.Join(dir, path)
+}
+
 // fits returns why the builder's overlay does not compile, nil if it does. What is added uses
 // fields and functions of the package, which another Go may have changed. The compiler knows.
 func (b *builder) fits(ctx context.Context) error {
@@ -148,5 +214,5 @@ func (b *builder) fits(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%w: package testing of this Go does not compile with what is added: %w", program.ErrUnsupported, err)
+	return fmt.Errorf("%w: package testing of this Go does not compile with what is added; %s: %w", program.ErrUnsupported, known, err)
 }

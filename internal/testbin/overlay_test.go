@@ -86,7 +86,7 @@ func TestOverlayDoesNotFit(t *testing.T) {
 	right := driveGo
 	t.Cleanup(func() { driveGo = right })
 	driveGo = []byte(strings.Replace(string(right), "b.previousN", "b.asItWasOnceCalled", 1))
-	_, err := Overlay(context.Background(), "", t.TempDir())
+	_, _, err := Overlay(context.Background(), "", t.TempDir())
 	if !errors.Is(err, program.ErrUnsupported) || !strings.Contains(err.Error(), "asItWasOnceCalled") {
 		t.Error(err)
 	}
@@ -131,12 +131,12 @@ func TestOverlayNoGo(t *testing.T) {
 	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Overlay(context.Background(), filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil || errors.Is(err, program.ErrUnsupported) {
+	if _, _, err := Overlay(context.Background(), filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil || errors.Is(err, program.ErrUnsupported) {
 		t.Errorf("in a folder that is not there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Overlay(ctx, "", t.TempDir()); !errors.Is(err, context.Canceled) {
+	if _, _, err := Overlay(ctx, "", t.TempDir()); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestOverlayAgain(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
 		dir := t.TempDir()
-		path, err := Overlay(context.Background(), "", dir)
+		path, _, err := Overlay(context.Background(), "", dir)
 		if err != nil {
 			t.Fatal(err)
 		}

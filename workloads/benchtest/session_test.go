@@ -39,14 +39,15 @@ func drive(t *testing.T, name string) (*program.Process, error) {
 	t.Helper()
 	all.build.Do(func() {
 		var dir, overlay string
+		var with []string
 		if dir, all.err = os.MkdirTemp("", "benchtest"); all.err != nil {
 			return
 		}
 		all.path = filepath.Join(dir, "impls.test")
-		if overlay, all.err = testbin.Overlay(context.Background(), "", dir); all.err != nil {
+		if overlay, with, all.err = testbin.Overlay(context.Background(), "", dir); all.err != nil {
 			return
 		}
-		out, err := exec.Command("go", "test", "-c", "-overlay="+overlay, "-o", all.path, "../../impls").CombinedOutput()
+		out, err := exec.Command("env", append(with, "test", "-c", "-overlay="+overlay, "-o", all.path, "../../impls")...).CombinedOutput()
 		if err != nil {
 			all.err = errors.New(string(out))
 		}
