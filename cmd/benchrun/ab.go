@@ -107,7 +107,7 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 		}
 		names, each = append(names, filepath.Base(filepath.Dir(file))), append(each, compared)
 		fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", names[len(names)-1])
-		if err := comparison(compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
+		if err := comparison(cmd.OutOrStdout(), compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
 			return err
 		}
 		bad = cmp.Or(bad, c.judge(cmd.ErrOrStderr(), compared))

@@ -19,7 +19,7 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 		if run.Path != "" {
 			x.Again = again(cmd, run.Path)
 		}
-		if err := comparison(compared, x).show(out, "text", nil); err != nil {
+		if err := comparison(out, compared, x).show(out, "text", nil); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends

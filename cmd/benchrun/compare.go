@@ -18,7 +18,7 @@ func newCompareCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		err = comparison(c, report.Extra{Card: card, Again: again(cmd, args...)}).show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
+		err = comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Again: again(cmd, args...)}).show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
 			"csv":  func(w io.Writer) error { return report.CSV(w, c) },
 			"json": func(w io.Writer) error { return report.JSON(w, c, card) },
 		})

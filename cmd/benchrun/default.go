@@ -110,5 +110,5 @@ func present(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	next := []string{"report:  " + report.HTMLPath(doc), "results: " + path}
-	return comparison(c, report.Extra{Card: card, Next: next}).show(cmd.OutOrStdout(), "text", nil)
+	return comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Next: next}).show(cmd.OutOrStdout(), "text", nil)
 }

@@ -19,8 +19,10 @@ import (
 // documentOf returns a document in one of its forms.
 type documentOf func(report.Form) report.Doc
 
-// comparison returns the document of a comparison.
-func comparison(c *compare.Comparison, x report.Extra) documentOf {
+// comparison returns the document of a comparison that is shown on out: a terminal gets what
+// matters first, and a pipe everything.
+func comparison(out io.Writer, c *compare.Comparison, x report.Extra) documentOf {
+	x.Fold = isTerminal(out)
 	return func(form report.Form) report.Doc { return report.Comparison(c, form, x) }
 }
 
@@ -80,6 +82,10 @@ func (of documentOf) give(out io.Writer, format string, writeJSON func(io.Writer
 // wantsColor reports whether w is a terminal that takes colours; see
 // https://no-color.org.
 func wantsColor(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+func isTerminal(w io.Writer) bool {
 	f, ok := console.Raw(w).(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -45,7 +45,7 @@ func newReportCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return comparison(c, report.Extra{Card: card, Again: again(cmd, args...)}).give(cmd.OutOrStdout(), format,
+		return comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Again: again(cmd, args...)}).give(cmd.OutOrStdout(), format,
 			func(w io.Writer) error { return report.JSON(w, c, card) },
 			report.Path(args, dir), func(path string) error { return report.Write(c, card, path) })
 	}, compareFields(&opts), fields{"out": &dir, "format": &format, "site": &site})

@@ -355,7 +355,7 @@ func TestNoiseIsNoCount(t *testing.T) {
 			count := func() value { return value{v: 5 + noise*draw(), twin: math.NaN()} }
 			wrong := 0
 			for range tries {
-				same := tested{unit: "allocs/op", vs: new(Versus), pairs: []valuePair{{count(), count()}, {count(), count()}}}
+				same := tested{table: &Table{Unit: "allocs/op"}, vs: new(Versus), pairs: []valuePair{{count(), count()}, {count(), count()}}}
 				if same.byCount(math.Log1p(DefaultMargin)) != stats.Unknown {
 					wrong++
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,11 @@ type File struct {
 	// Results is the number of benchmark lines used, Blocks the number of
 	// blocks they lie in; zero if the file has none.
 	Results, Blocks int
-	Holes           []record.Hole
+
+	// Planned is how many blocks the run was to have, if it has not ended: Ended of them
+	// are complete. Both are zero if it has, or nothing is known of a plan.
+	Planned, Ended int
+	Holes          []record.Hole
 
 	// Clauses are those of the conformance suite that a board has run, in order of
 	// appearance: one that was run several times is there several times.
@@ -142,6 +147,9 @@ type Column struct {
 type Row struct {
 	Name string
 	Pkg  string // import path, if the same name occurs in several packages
+
+	// Package is the import path, as far as results say it.
+	Package string
 
 	// Base is the index of the column that the others are compared to, -1 if
 	// there is none.
@@ -219,9 +227,10 @@ type BlockValue struct {
 
 // A Versus is one cell compared to its base.
 type Versus struct {
-	// Ratio is this cell over the base, NaN if it is not defined. Lo and Hi
-	// bound it; they are 0 and infinite if there are too few values, and NaN
-	// if there is no interval for such values (not tested, or not positive).
+	// Ratio is this cell over the base, NaN if it is not defined: the base is not
+	// positive. Of values that were measured apart it is that of the two medians. Lo and
+	// Hi bound it; they are 0 and infinite if there are too few values, and NaN if there
+	// is no interval for such values (not tested, or not positive).
 	Ratio, Lo, Hi float64
 
 	// RareCosts says that what the mean has beyond the typical differs between the
@@ -400,9 +409,28 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 		accept = regexp.MustCompile(opts.Accept) // which check has looked at
 	}
 	c := &Comparison{Alpha: opts.Alpha, Margin: opts.Margin, Col: opts.Col}
-	g, err := arrange(d, opts, c)
+	e, g, err := d.tables(opts, accept, c)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Filter != "" {
+		opts.Filter = ""
+		// Without a filter it may be that results cannot be compared; then these are all.
+		if whole, _, err := d.tables(opts, accept, &Comparison{Alpha: opts.Alpha, Margin: opts.Margin}); err == nil {
+			e.whole = slices.Concat(whole.tested, whole.controls)
+		}
+	}
+	c.showFailures()
+	e.conclude()
+	e.warn(g)
+	return c, nil
+}
+
+// tables fills the tables of c, before the tests of it are taken together.
+func (d *Data) tables(opts Options, accept *regexp.Regexp, c *Comparison) (*evaluator, *grid, error) {
+	g, err := arrange(d, opts, c)
+	if err != nil {
+		return nil, nil, err
 	}
 	g.findFailures(accept)
 	g.dueTime()
@@ -414,11 +442,8 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 	c.Tables = make([]Table, len(g.units))
 	for i, unit := range g.units {
 		if err := j.table(&c.Tables[i], g, unit, opts); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	c.showFailures()
-	j.conclude()
-	j.warn(g)
-	return c, nil
+	return &j, g, nil
 }

@@ -370,7 +370,7 @@ func TestNextToNothingIsNothing(t *testing.T) {
 		if cell := wantVerdict(t, c, unit, "G", "b", Same); !math.IsNaN(cell.Vs.P) {
 			t.Errorf("%s: tested, %+v", unit, cell.Vs)
 		}
-		wantVerdict(t, c, unit, "G", "c", Higher)
+		wantVerdict(t, c, unit, "G", "c", Worse)
 	}
 	if c.Comparisons != 2 {
 		t.Errorf("%d comparisons, want those of c", c.Comparisons)
@@ -716,7 +716,10 @@ func TestGate(t *testing.T) {
 		"hole":                    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# hole: case=BenchmarkX/impl=y reason=r\n", 0, 1},
 		"hole in a faster one":    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# hole: case=BenchmarkX/impl=x block=9 reason=r\n", 0, 1},
 		"skip":                    {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "# skip: case=BenchmarkX/impl=y reason=r\n", 0, 0},
-		"unit without direction":  {[]string{"BenchmarkX/impl=x 1 50~ ns/op 7~ things", "BenchmarkX/impl=ref-a 1 9~ things"}, "", 0, 0},
+		"unit without direction":  {[]string{"BenchmarkX/impl=x 1 50~ ns/op 7~ things", "BenchmarkX/impl=ref-a 1 9~ things"}, "", 0, 1},
+		"and it is the same":      {[]string{"BenchmarkX/impl=x 1 50~ ns/op 9 things", "BenchmarkX/impl=ref-a 1 9 things"}, "", 0, 0},
+		"rate alone":              {[]string{"BenchmarkZ/impl=ref-a 1 9~ req/s", "BenchmarkZ/impl=x 1 8~ req/s"}, "", 1, 0},
+		"latency alone":           {[]string{"BenchmarkZ/impl=ref-a 1 8~ p99-ns", "BenchmarkZ/impl=x 1 9~ p99-ns"}, "", 1, 0},
 		"new benchmark":           {[]string{"BenchmarkX/impl=x 1 50~ ns/op", "BenchmarkNew/impl=x 1 50~ ns/op"}, "", 0, 1},
 		"too few":                 {[]string{"BenchmarkX/impl=x 1 50~ ns/op"}, "block: 1\nBenchmarkFew/impl=ref-a 1 1 ns/op\nBenchmarkFew/impl=x 1 9 ns/op\n", 0, 1},
 	} {

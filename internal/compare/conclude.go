@@ -44,10 +44,29 @@ func (e *evaluator) conclude() {
 }
 
 // measure tests all that was measured block by block. Comparisons of one unit and
-// their controls tell together how much blocks resemble the ones before.
+// their controls tell together how much blocks resemble the ones before; those that a
+// filter leaves out do so, too: what is said of one comparison alone does not depend on
+// which others are looked at.
 func (e *evaluator) measure() {
+	here := slices.Concat(e.tested, e.controls)
+	at := make(map[string]*tested)
+	for _, t := range here {
+		at[t.place()] = t
+	}
+	all := slices.Clone(e.whole)
+	for i, t := range all {
+		if mine := at[t.place()]; mine != nil {
+			all[i] = mine
+			delete(at, t.place())
+		}
+	}
+	for _, t := range here {
+		if at[t.place()] == t {
+			all = append(all, t)
+		}
+	}
 	members := make(map[string][]*tested)
-	for _, t := range slices.Concat(e.tested, e.controls) {
+	for _, t := range all {
 		if t.vs.Paired {
 			members[t.unit] = append(members[t.unit], t)
 		}
@@ -55,6 +74,12 @@ func (e *evaluator) measure() {
 	for _, tests := range members {
 		estimate(tests, e.c.Alpha)
 	}
+}
+
+// place says which comparison t is, of the first copies or of the controls.
+func (t *tested) place() string {
+	control := t.row.Control != nil && t.vs == &t.row.Control.Vs
+	return fmt.Sprintf("%q %q %q %q %v", t.unit, t.row.Package, t.row.Name, t.table.Cols[t.col].Name, control)
 }
 
 // The mean is estimated in two ways: the plain one is that of all slices, and the typical
@@ -163,7 +188,7 @@ func (e *evaluator) decide(t *tested, level float64) {
 	}
 	switch answer {
 	case stats.More, stats.Less:
-		cell.Verdict = word(t.unit, table.Better, answer == stats.More)
+		cell.Verdict = table.word(answer == stats.More)
 		if bias > 0 {
 			e.mark(cell, "the row's A/A control is off by up to %s; this is more", percent(bias))
 		}
@@ -193,7 +218,7 @@ func (e *evaluator) decide(t *tested, level float64) {
 // least. By noise alone, of whatever size, two of two blocks do so at most twice in a
 // thousand times, and those of more blocks more rarely. It is Unknown if they do not.
 func (t *tested) byCount(margin float64) stats.Answer {
-	if !counted(t.unit) || len(t.pairs) < 2 {
+	if !counted(t.table.Unit) || len(t.pairs) < 2 {
 		return stats.Unknown
 	}
 	var x, ref []float64
@@ -203,7 +228,7 @@ func (t *tested) byCount(margin float64) stats.Answer {
 			ref = append(ref, p.ref.twin)
 		}
 	}
-	stray := nothing(t.unit)
+	stray := Negligible(t.table.Unit)
 	if slices.Max(x)-slices.Min(x) >= stray || slices.Max(ref)-slices.Min(ref) >= stray {
 		return stats.Unknown
 	}

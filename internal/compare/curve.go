@@ -1,14 +1,11 @@
 package compare
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/perf/benchfmt"
 )
 
 // A Curve is rows of a table that differ in one number only, such as those of
@@ -44,8 +41,9 @@ const gomaxprocs = "GOMAXPROCS"
 // make no curve.
 func (t Table) Curves() []Curve {
 	var curves []Curve
+	procs := Procs(namesOf(t.Rows))
 	for i, r := range t.Rows {
-		for _, n := range numbersIn(r.Name) {
+		for _, n := range numbersIn(r.Name, procs) {
 			same := func(c Curve) bool { return c.Name == n.rest && c.Pkg == r.Pkg && c.Key == n.key }
 			c := find(&curves, same, Curve{Name: n.rest, Pkg: r.Pkg, Key: n.key})
 			// Two ways to write one number would be one point with two values.
@@ -78,30 +76,73 @@ type numberIn struct {
 }
 
 // numbersIn returns the numbers in a benchmark's name: the values of its keys
-// that are numbers, and GOMAXPROCS.
-func numbersIn(name string) []numberIn {
-	base, parts := benchfmt.Name(name).Parts()
-	without := func(skip int) string {
-		rest := slices.Delete(slices.Clone(parts), skip, skip+1)
-		return string(base) + string(bytes.Join(rest, nil))
-	}
+// that are numbers, and GOMAXPROCS, which procs finds.
+func numbersIn(name string, procs func(string) string) []numberIn {
+	suffix := procs(name)
+	parts := strings.Split(strings.TrimSuffix(name, suffix), "/")
 	var found []numberIn
-	procs := numberIn{gomaxprocs, 1, name} // which is not written if it is 1
 	for i, p := range parts {
-		key, value, ok := strings.Cut(string(p), "=")
-		if p[0] == '-' {
-			key, value, ok = gomaxprocs, string(p[1:]), true
-		}
+		key, value, ok := strings.Cut(p, "=")
 		x, err := strconv.ParseFloat(value, 64)
-		if !ok || err != nil || !(x > 0) || math.IsInf(x, 1) {
+		if i == 0 || !ok || err != nil || !(x > 0) || math.IsInf(x, 1) {
 			continue
 		}
-		n := numberIn{strings.TrimPrefix(key, "/"), x, without(i)}
-		if p[0] == '-' {
-			procs = n
-			continue
-		}
-		found = append(found, n)
+		rest := slices.Delete(slices.Clone(parts), i, i+1)
+		found = append(found, numberIn{key, x, strings.Join(rest, "/") + suffix})
 	}
-	return append(found, procs)
+	n := numberIn{gomaxprocs, 1, strings.TrimSuffix(name, suffix)} // 1 is not written
+	if x, err := strconv.ParseFloat(strings.TrimPrefix(suffix, "-"), 64); err == nil && x > 0 {
+		n.x = x
+	}
+	return append(found, n)
+}
+
+// Procs returns what tells of a benchmark's name, one of names, which part of it is
+// GOMAXPROCS: "-8" of "Sum-8"; "" if that is 1. A number that ends a name may be a parameter
+// as well, as in "Shift/delta=-1" and "Append/size-100": behind = it is one, and where some
+// names end in no number, GOMAXPROCS was 1, but for the numbers of names that are there
+// without them as well, as --cpu 1,8 makes them.
+func Procs(names []string) func(name string) string {
+	there := make(map[string]bool)
+	for _, name := range names {
+		there[name] = true
+	}
+	bare := false
+	known := make(map[string]bool)
+	for name := range there {
+		suffix := suffixOf(name)
+		bare = bare || suffix == ""
+		known[suffix] = known[suffix] || there[strings.TrimSuffix(name, suffix)]
+	}
+	return func(name string) string {
+		suffix := suffixOf(name)
+		if bare && !known[suffix] {
+			return ""
+		}
+		return suffix
+	}
+}
+
+// suffixOf is what may be GOMAXPROCS in a name.
+func suffixOf(name string) string {
+	i := strings.LastIndexByte(name, '-')
+	if i < 1 || name[i-1] == '=' {
+		return ""
+	}
+	if n, err := strconv.ParseUint(name[i+1:], 10, 16); err != nil || n == 0 {
+		return ""
+	}
+	return name[i:]
+}
+
+// namesOf are the names of rows.
+func namesOf(rows []Row) []string { return each(rows, func(r Row) string { return r.Name }) }
+
+// each makes a list.
+func each[T, U any](all []T, of func(T) U) []U {
+	out := make([]U, len(all))
+	for i, v := range all {
+		out[i] = of(v)
+	}
+	return out
 }

@@ -55,6 +55,13 @@ func TestCurves(t *testing.T) {
 			lines("R/impl=a", "R/impl=a-2", "R/impl=a-8"),
 			[]string{"R by GOMAXPROCS: 1(R) 2(R-2) 8(R-8) a×3"},
 		},
+		{"a negative number is none", lines("R/n=-1", "R/n=-2", "R/n=-3"), nil},
+		{"with GOMAXPROCS 1 the end of a name is no processor", lines("R/size-10", "R/size-100", "R/size-1000", "S"), nil},
+		{
+			"a number that others have with and without is GOMAXPROCS",
+			lines("R/n=1-2", "R/n=2-2", "R/n=3-2", "S", "S-2"),
+			[]string{"R-2 by n: 1(R/n=1-2) 2(R/n=2-2) 3(R/n=3-2) -×3"},
+		},
 		{
 			"other parts keep curves apart",
 			lines("R/n=1/impl=a", "S/n=2/impl=a", "R/n=2/k=v/impl=a", "R/n=3/impl=a", "R/n=4/k=v/impl=a", "R/n=5-2", "R/n=9/k=v/impl=a"),

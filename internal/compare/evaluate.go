@@ -26,6 +26,10 @@ type evaluator struct {
 	tested   []*tested // in the order of c's tables
 	controls []*tested
 
+	// whole are those and the ones that the filter has left out, which tell as well how much
+	// blocks resemble the ones before; nil if there is no filter.
+	whole []*tested
+
 	partial  bool                // some times lack most collections of garbage
 	unpaired bool                // some comparison was not paired by block
 	pooled   map[string]bool     // configuration keys that differ within a cell
@@ -47,7 +51,7 @@ func (e *evaluator) note(format string, args ...any) int {
 // table judges all cells in one unit, for t. The values are those of the tidy unit's
 // written form.
 func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
-	t.Unit, t.Better = g.orig[unit], g.meta.GetBetter(unit)
+	t.Unit, t.Better = g.orig[unit], betterOf(g.meta, g.orig[unit])
 	t.Exact = g.meta.GetAssumption(unit) == benchmath.AssumeExact
 	if instructions(unit) { // whether or not the file says so
 		t.Better, t.Exact = -1, true
@@ -79,7 +83,7 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 	t.Rows = make([]Row, len(rows))
 	for i, row := range rows {
 		r := &t.Rows[i]
-		*r = Row{Name: row.name, Pkg: row.pkg, Base: base, Cells: make([]Cell, len(cols))}
+		*r = Row{Name: row.name, Pkg: row.pkg, Package: g.packageOf(row), Base: base, Cells: make([]Cell, len(cols))}
 		cells := make([]*gridCell, len(cols))
 		for k, col := range cols {
 			cells[k] = g.cells[cellKey{row, col}]
@@ -297,23 +301,24 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 	cell, base := &r.Cells[col], &r.Cells[r.Base]
 	cell.Vs = untested(len(x), len(ref))
 	setRatios(cell.Blocks, x, ref)
-	if base.Center != 0 {
+	switch {
+	case base.Center > 0 && cell.Center >= 0:
 		cell.Vs.Ratio = cell.Center / base.Center
-	} else if cell.Center == 0 {
+	case base.Center == 0 && cell.Center == 0:
 		cell.Vs.Ratio = 1
-	}
-	if largest(x, ref) < nothing(unit) {
+	} // else the two differ, and by no part of the base
+	if largest(x, ref) < Negligible(t.Unit) {
 		// Whatever its ratio is: it is no member of the family, which would need
 		// more blocks for it.
 		cell.Verdict = Same
 		cell.Vs.Ratio = 1
 		return
 	}
-	if counted(unit) && allCloser(x, ref, nothing(unit)) {
+	if counted(t.Unit) && allCloser(x, ref, Negligible(t.Unit)) {
 		cell.Verdict = Same
 		return
 	}
-	if t.Exact || counted(unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
+	if t.Exact || counted(t.Unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
 		apart := cell.Min > base.Max || base.Min > cell.Max
 		switch {
 		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
@@ -322,7 +327,7 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 			cell.Verdict = Same
 			return
 		case apart:
-			cell.Verdict = word(unit, t.Better, cell.Center > base.Center)
+			cell.Verdict = t.word(cell.Center > base.Center)
 			return
 		}
 		// They vary after all, so they are tested like others.
@@ -356,10 +361,8 @@ func untested(n, baseN int) *Versus {
 }
 
 // counted reports whether a unit counts what a program does, which takes no noise:
-// allocations and bytes.
-func counted(unit string) bool {
-	return strings.HasPrefix(unit, "allocs/") || strings.HasPrefix(unit, "B/")
-}
+// allocations and bytes for something, one by one.
+func counted(unit string) bool { return Negligible(unit) > 0 }
 
 // instructions reports whether a unit is of an emulator's instruction clock, which
 // is the same in every run.
@@ -367,14 +370,17 @@ func instructions(unit string) bool {
 	return strings.HasPrefix(unit, "insns/") || strings.HasSuffix(unit, "-insns")
 }
 
-// nothing is how little of a unit is none: a hundredth of an allocation for each
+// Negligible is how little of a unit is none: a hundredth of an allocation for each
 // operation, or a byte, is the runtime's own, which has timers, stacks and
-// collections beside the program.
-func nothing(unit string) float64 {
+// collections beside the program. It is 0 of most units.
+func Negligible(unit string) float64 {
+	what, per, _ := strings.Cut(unit, "/")
 	switch {
-	case strings.HasPrefix(unit, "allocs/"):
+	case per == "" || secondsIn[per] > 0:
+		return 0
+	case what == "allocs":
 		return 0.01
-	case strings.HasPrefix(unit, "B/"):
+	case what == "B":
 		return 1
 	}
 	return 0
@@ -398,7 +404,7 @@ func (e *evaluator) control(t *Table, r *Row, cells []*gridCell, unit string) {
 	ref, _ := perBlock(cells[i].values[unit])
 	r.Control = &Control{Col: i, Vs: *untested(len(copies), len(ref)), Blocks: blockValues(copies)}
 	setRatios(r.Control.Blocks, copies, ref)
-	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < nothing(unit) {
+	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < Negligible(t.Unit) {
 		return // nothing to test
 	}
 	test := e.test(&r.Control.Vs, copies, ref, unit)
@@ -490,6 +496,13 @@ func (t *tested) apart(vs *Versus, x, ref []value, j *evaluator) {
 	}
 	t.shift = stats.RankSum(a, b, j.c.Alpha)
 	vs.P = benchmath.AssumeNothing.Compare(j.sample(ref), j.sample(x)).P
+	if t.logs && vs.Ratio > 0 {
+		// The ratio is that of the two medians, which stand beside it, as in benchstat. The
+		// estimate of Hodges and Lehmann, of which the interval is, is another one: an
+		// interval that reaches as far as both errs less often.
+		t.shift.Est = math.Log(vs.Ratio)
+		t.shift.Lo, t.shift.Hi = min(t.shift.Lo, t.shift.Est), max(t.shift.Hi, t.shift.Est)
+	}
 	t.ratio()
 }
 
@@ -568,14 +581,17 @@ func unvarying(x, ref []value) bool {
 	return len(x) > 1 && len(ref) > 1 && constant(x) && constant(ref) && x[0].v == ref[0].v
 }
 
-// word returns the verdict for a value that is above (or below) its base.
-func word(unit string, better int, above bool) Verdict {
-	speed := strings.HasPrefix(unit, "sec") || strings.HasSuffix(unit, "-sec") || strings.HasSuffix(unit, "/s")
-	good := above == (better > 0)
+// word returns the verdict for a value that is above (or below) its base. Times and rates
+// are faster or slower, unless they are resources, or the file says another direction than
+// their unit does.
+func (t *Table) word(above bool) Verdict {
+	d := dimensionOf(t.Unit)
+	speed := d.speed && d.better == t.Better && !t.Resource
+	good := above == (t.Better > 0)
 	switch {
-	case better == 0 && above:
+	case t.Better == 0 && above:
 		return Higher
-	case better == 0:
+	case t.Better == 0:
 		return Lower
 	case speed && good:
 		return Faster

@@ -241,8 +241,7 @@ func (c *Comparison) showFailures() {
 }
 
 // A Gate is the answer to "did anything get worse?". It looks at every comparison
-// with a column that is not a reference, in every unit that has a good direction, and
-// at what gave no figures.
+// with a column that is not a reference, in every unit, and at what gave no figures.
 type Gate struct {
 	// Broken names what fails by the fault of the new version.
 	Broken []string
@@ -251,8 +250,9 @@ type Gate struct {
 	Slower []string
 
 	// Inconclusive names the cells of which it is not proven what they are:
-	// inconclusive, unproven, a hole, or no base; and what fails by no fault of the
-	// new version.
+	// inconclusive, unproven, a hole, or no base; what is proven to differ in a unit of
+	// which nothing says which way is better; and what fails by no fault of the new
+	// version.
 	Inconclusive []string
 
 	// Empty is set if not a single comparison has a verdict.
@@ -278,9 +278,6 @@ func (c *Comparison) Gate() Gate {
 	}
 	g.Empty = true
 	for _, t := range c.Tables {
-		if t.Better == 0 {
-			continue
-		}
 		for _, r := range t.Rows {
 			for i, cell := range r.Cells {
 				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Skipped || cell.Verdict == Base && !cell.Hole {
@@ -294,10 +291,12 @@ func (c *Comparison) Gate() Gate {
 				switch worse := cell.Verdict == Slower || cell.Verdict == Worse; {
 				case told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0):
 					continue
-				case t.Resource && !(cell.Verdict == Worse && slices.Contains(paidUnits, t.Unit)):
+				case t.Resource && !(cell.Verdict == Worse && t.Judged()):
 					continue
 				case worse:
 					g.Slower = append(g.Slower, what)
+				case cell.Verdict == Higher || cell.Verdict == Lower:
+					g.Inconclusive = append(g.Inconclusive, what+", and nothing says which way is better: let the benchmark print "+t.directionLine())
 				case !cell.Verdict.Proven() && cell.Verdict != Same:
 					g.Inconclusive = append(g.Inconclusive, what)
 				case cell.Hole && !told:

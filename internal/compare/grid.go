@@ -104,6 +104,7 @@ func project(filter, col string) (p projection, err error) {
 
 type gridCell struct {
 	place  place
+	pkg    string             // import path
 	values map[string][]value // by tidy unit
 	// control are the values of a second process of the same code.
 	control map[string][]value
@@ -132,7 +133,9 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 		return nil, err
 	}
 	var makers []maker
-	for _, s := range d.sources {
+	seen := make([]*seenRows, len(d.sources))
+	for i, s := range d.sources {
+		seen[i] = newSeenRows(d)
 		c.Files = append(c.Files, s.file)
 		c.Problems = append(c.Problems, s.from.Tell(s.from.Problems)...)
 		c.Problems = append(c.Problems, g.addUnits(s.from.Units)...)
@@ -144,6 +147,10 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 			if m := makerOf(r); !slices.Contains(makers, m) {
 				makers = append(makers, m)
 			}
+			seen[i].add(r)
+			for _, v := range onceEach(r) {
+				c.Problems = append(c.Problems, fmt.Sprintf("%s:%d: %s stands twice in the line; the first value is taken", s.file.Path, rec.Line(), record.Written(v)))
+			}
 			g.add(r, rec.Slices)
 		}
 	}
@@ -153,15 +160,26 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	if err := checkMakers(makers); err != nil {
 		return nil, err
 	}
-	for _, s := range d.sources {
+	for i, s := range d.sources {
+		f := &c.Files[i]
+		whole := f.Holes
+		f.Holes = nil
 		for _, rec := range s.from.Holes {
-			g.addHole(s.labelled(rec.Result), *rec.Hole)
+			if r := s.labelled(rec.Result); g.addHole(r, *rec.Hole) {
+				seen[i].add(r)
+				f.Holes = append(f.Holes, *rec.Hole)
+			}
 		}
+		if opts.Filter == "" {
+			f.Holes, seen[i] = whole, nil // whatever lines are about
+		}
+		f.Alone = each(seen[i].of(s.from.Alone), func(l record.RowLine) string { return l.Row + " (" + l.Text + ")" })
+		f.Told = each(seen[i].of(s.from.Notes), func(l record.RowLine) string { return l.Row + ": " + l.Text })
 	}
 	g.mergePackages()
 	g.order(strings.Contains(opts.Col, "@"))
 	g.dropRates()
-	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(a) - unitRank(b) })
+	slices.SortStableFunc(g.units, func(a, b string) int { return unitRank(g.orig[a]) - unitRank(g.orig[b]) })
 	return g, nil
 }
 
@@ -195,6 +213,53 @@ func (d *Data) checkColumns(by *benchproc.Projection) error {
 		}
 	}
 	return nil
+}
+
+// seenRows are the rows of a file of which the filter has let something through, and their
+// benchmarks, by their names.
+type seenRows struct {
+	rows  *benchproc.Projection
+	names map[rowKey]bool
+}
+
+func newSeenRows(d *Data) *seenRows {
+	at, err := project("*", d.columns()) // as of the run that wrote of rows
+	if err != nil {
+		panic(err) // of a column that is always there
+	}
+	return &seenRows{at.byRow, make(map[rowKey]bool)}
+}
+
+func (s *seenRows) add(r *benchfmt.Result) {
+	for _, pkg := range []string{"", r.GetConfig("pkg")} {
+		s.names[rowKey{string(r.Name), pkg}] = true
+		s.names[rowKey{s.rows.Project(r).StringValues(), pkg}] = true
+	}
+}
+
+// of are the lines that are about such a row, each once; of nil all.
+func (s *seenRows) of(lines []record.RowLine) (out []record.RowLine) {
+	for _, l := range lines {
+		if (s == nil || s.names[rowKey{l.Row, l.Pkg}]) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// onceEach leaves the first value of each unit in r, and returns the others: a line is one
+// measurement.
+func onceEach(r *benchfmt.Result) (others []benchfmt.Value) {
+	seen := make(map[string]bool)
+	r.Values = slices.DeleteFunc(r.Values, func(v benchfmt.Value) bool {
+		if seen[v.Unit] {
+			others = append(others, v)
+		}
+		again := seen[v.Unit]
+		seen[v.Unit] = true
+		return again
+	})
+	return others
 }
 
 // labelled returns the result with the file's label, for a filter, which cuts values off.
@@ -234,6 +299,7 @@ func (g *grid) cell(r *benchfmt.Result) *gridCell {
 	if cell == nil {
 		cell = &gridCell{
 			place:  place{math.MaxInt, len(g.cells)},
+			pkg:    r.GetConfig("pkg"),
 			values: make(map[string][]value), control: make(map[string][]value),
 			config: make(map[string][]string),
 		}
@@ -280,13 +346,13 @@ func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 }
 
 // addHole adds a hole, if the filter lets it through.
-func (g *grid) addHole(r *benchfmt.Result, h record.Hole) {
+func (g *grid) addHole(r *benchfmt.Result, h record.Hole) (ok bool) {
 	// A hole has a value in no unit. Lend it one in each, so that a filter
 	// by unit does not hide it.
 	for _, u := range g.units {
 		r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
 	}
-	ok, _ := g.filter.Apply(r)
+	ok, _ = g.filter.Apply(r)
 	switch c := r.GetConfig("copy"); {
 	case !ok:
 	case h.Case == "":
@@ -298,6 +364,17 @@ func (g *grid) addHole(r *benchfmt.Result, h record.Hole) {
 		cell := g.cell(r)
 		cell.controlHoles = append(cell.controlHoles, h)
 	}
+	return ok
+}
+
+// packageOf is the import path of a row, as far as its cells have one.
+func (g *grid) packageOf(row rowKey) string {
+	for _, col := range g.cols {
+		if cell := g.cells[cellKey{row, col}]; cell != nil && cell.pkg != "" {
+			return cell.pkg
+		}
+	}
+	return row.pkg
 }
 
 // dropRates drops MB/s of what has a time as well. Package testing calculates it
@@ -432,8 +509,11 @@ func (g *grid) order(fixed bool) {
 	})
 }
 
-// unitRank puts time first, then what is allocated, then the rest.
+// unitRank puts time first, then what is allocated, then the rest, resources last.
 func unitRank(unit string) int {
+	if slices.Contains(resourceUnits, unit) {
+		return 4
+	}
 	switch unit {
 	case "sec/op", "ns/op", "insns/op":
 		return 0

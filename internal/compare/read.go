@@ -101,14 +101,6 @@ func (d *Data) some(indexes []int) *Data {
 // newSource sums up what a file says. f has its label and path.
 func newSource(arg string, f File, from *record.File) *source {
 	f.Results, f.Clauses = len(from.Results), from.Clauses
-	for _, row := range from.Alone {
-		f.Alone = append(f.Alone, row.Row+" ("+row.Text+")")
-	}
-	for _, row := range from.Notes {
-		if told := row.Row + ": " + row.Text; !slices.Contains(f.Told, told) {
-			f.Told = append(f.Told, told)
-		}
-	}
 	for _, rec := range from.Holes {
 		f.Holes = append(f.Holes, *rec.Hole)
 	}
@@ -123,6 +115,9 @@ func newSource(arg string, f File, from *record.File) *source {
 		}
 	}
 	f.Config, f.Blocks = settings.List, len(blocks)
+	if !from.Finished {
+		f.Planned, f.Ended = from.Planned, from.Ended
+	}
 	return &source{arg, f, from}
 }
 

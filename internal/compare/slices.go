@@ -16,6 +16,10 @@ var resourceUnits = []string{record.UnitCPU, record.UnitGCCPU, record.UnitGCs, r
 // more of them closes a gate. The others explain.
 var paidUnits = []string{record.UnitCPU, record.UnitLiveHeap, record.UnitPeakRSS}
 
+// Judged reports whether a gate goes by what is proven in the unit of t: not by resources that
+// only explain.
+func (t Table) Judged() bool { return !t.Resource || slices.Contains(paidUnits, t.Unit) }
+
 // withTwins returns the values with their twins: those of the control in the same
 // blocks. What a base takes is then known from two processes instead of one.
 func withTwins(values, control []value) []value {
@@ -152,7 +156,9 @@ func (v value) tail(x value) (d float64, ok bool) {
 }
 
 // tails finds the tails that moved otherwise than what is typical. They are no
-// verdicts; but all of the report together are wrong with a chance of at most Alpha.
+// verdicts; but all of the report together are wrong with a chance of at most Alpha. Those
+// that became longer, and by more than what is typical, are findings: the others lose
+// nobody any time.
 func (e *evaluator) tails() {
 	var p, by []float64
 	var at []*tested
@@ -164,14 +170,22 @@ func (e *evaluator) tails() {
 	}
 	for i, adjusted := range stats.Holm(p) {
 		vs := at[i].vs
-		if vs.TailMoved = adjusted <= e.c.Alpha && math.Abs(by[i]) > math.Log1p(e.c.Margin); !vs.TailMoved {
-			continue
+		vs.TailMoved = adjusted <= e.c.Alpha && math.Abs(by[i]) > math.Log1p(e.c.Margin)
+		if vs.TailMoved && by[i] > 0 && vs.TailLo > 1+e.c.Margin {
+			e.c.Findings = append(e.c.Findings, fmt.Sprintf("%s, %s: the slowest slices became slower than the others did: the 99th percentile %s, the typical time %s",
+				at[i].row.Name, at[i].table.Cols[at[i].col].Name, percentChange(vs.Tail), percentChange(vs.Typical)))
 		}
-		how := "longer"
-		if by[i] < 0 {
-			how = "shorter"
-		}
-		e.c.Findings = append(e.c.Findings, fmt.Sprintf("%s, %s: the tail got %s: the 99th percentile of slices is %.3g times the base's (%.3g to %.3g), and the typical time %.3g times",
-			at[i].row.Name, at[i].table.Cols[at[i].col].Name, how, vs.Tail, vs.TailLo, vs.TailHi, vs.Typical))
 	}
+}
+
+// percentChange writes a ratio as what it adds or takes away.
+func percentChange(ratio float64) string {
+	percent := math.Round(1000*(ratio-1)) / 10
+	switch {
+	case ratio >= 2:
+		return fmt.Sprintf("×%.3g", ratio)
+	case percent < 0:
+		return fmt.Sprintf("−%.3g %%", -percent)
+	}
+	return fmt.Sprintf("+%.3g %%", percent)
 }

@@ -11,8 +11,9 @@ type Standing struct {
 	Rows  []int
 	Count map[Verdict]int
 
-	// Good and Bad are the rows in which it is proven to differ, and which way.
-	Good, Bad []int
+	// Good and Bad are the rows in which it is proven to differ, and which way. Higher and
+	// Lower are those in which nothing says which way is better.
+	Good, Bad, Higher, Lower []int
 
 	// Least and Most are the extremes of its ratios; NaN if no row has one.
 	Least, Most float64
@@ -39,6 +40,10 @@ func (t Table) Standing(col int) Standing {
 			s.Good = append(s.Good, i)
 		case Slower, Worse:
 			s.Bad = append(s.Bad, i)
+		case Higher:
+			s.Higher = append(s.Higher, i)
+		case Lower:
+			s.Lower = append(s.Lower, i)
 		}
 		ratio := cell.Vs.Ratio
 		if math.IsNaN(ratio) {

@@ -36,6 +36,12 @@ type File struct {
 	Took    []RowLine     // how long measuring rows took
 	Looks   []int         // of the plan; empty if that is fixed, or cannot be read
 
+	// Planned is how many blocks the plan asks for, Ended the number of the last complete
+	// one, and Finished whether nothing is left to do: all are complete, or all is decided.
+	// Without a plan that can be read they are zero.
+	Planned, Ended int
+	Finished       bool
+
 	// Sources and Slice are those of the plan; none if it has none, or cannot be read.
 	Sources map[string]string
 	Slice   time.Duration
@@ -109,11 +115,15 @@ const maxLine = 64<<10 - 1
 // messages.
 func Read(path string, data []byte) *File {
 	text := decode(data)
-	r := fileReader{f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}}
+	r := fileReader{f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, decided: make(map[string]bool)}
 	for line := range Lines(text) {
 		r.take(line)
 	}
 	r.f.Config = r.settings.List
+	if p := r.planned; p != nil && p.Check() == nil {
+		r.f.Planned = p.Blocks
+		r.f.Finished = r.f.Ended >= p.Blocks || len(r.decided) == len(p.Groups())
+	}
 	r.results()
 	slices.SortStableFunc(r.f.Problems, byLine)
 	return r.f
@@ -134,6 +144,9 @@ type fileReader struct {
 	settings Settings
 	config   config // in force
 
+	planned *Plan           // as far as it can be read
+	decided map[string]bool // rows that a sequential plan has decided
+
 	// figures has the benchmark and Unit lines of the file, each on the line on which it
 	// stands there, and lines is how many it has: benchfmt reads them all at once.
 	figures bytes.Buffer
@@ -149,7 +162,13 @@ var lineReaders = map[string]func(r *fileReader, l Line) error{
 	NoteMark: func(r *fileReader, l Line) error {
 		return l.row(&r.f.Notes, "text", "malformed note")
 	},
-	tookMark:   (*fileReader).took,
+	tookMark: (*fileReader).took,
+	caseMark: (*fileReader).planCase,
+	BlockEnd: (*fileReader).blockEnd,
+	decidedMark: func(r *fileReader, l Line) error {
+		r.decided[l.Rest[:strings.LastIndex(l.Rest+" block=", " block=")]] = true
+		return nil
+	},
 	SlicesMark: (*fileReader).slices,
 	ClauseMark: (*fileReader).clause,
 	HoleMark:   (*fileReader).hole,
@@ -175,9 +194,26 @@ func (r *fileReader) take(l Line) {
 	}
 }
 
+// planCase takes in a benchmark of the plan.
+func (r *fileReader) planCase(l Line) error {
+	if r.planned != nil {
+		r.planned, _ = r.planned.decode(l)
+	}
+	return nil
+}
+
+// blockEnd takes in that a block is complete.
+func (r *fileReader) blockEnd(l Line) error {
+	if n, err := strconv.Atoi(l.Rest); err == nil && n == r.f.Ended+1 {
+		r.f.Ended = n
+	}
+	return nil
+}
+
 // plan takes in a plan. Of one that cannot be read one only loses what a reader wants to
 // know of it, which resuming would complain of.
 func (r *fileReader) plan(l Line) error {
+	r.planned, _ = r.planned.decode(l)
 	var p struct {
 		Looks   []int
 		Sources map[string]string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,10 +24,38 @@ func isPair(c *compare.Comparison) bool {
 	return len(c.Tables) > 0 && !slices.ContainsFunc(c.Tables, func(t compare.Table) bool { return len(t.Cols) != 2 })
 }
 
+// pairCols are the columns of a pair: the one that is compared to, and the other.
+func pairCols(c *compare.Comparison) (base, other int) {
+	for _, t := range c.Tables {
+		for _, r := range t.Rows {
+			if r.Base >= 0 {
+				return r.Base, 1 - r.Base
+			}
+		}
+	}
+	return 0, 1
+}
+
 // Headline says what was compared, where and when: "5 designs against references, 12
-// workloads, Intel(R) Xeon(R) Processor, 2 cores, 22 Nov 2026".
+// workloads, Intel(R) Xeon(R) Processor, 2 cores, 22 Nov 2026"; and if a run has not ended,
+// how far it is.
 func Headline(c *compare.Comparison) string {
-	return joined(", ", subject(c), where(c.Files), when(c.Files))
+	return joined(", ", subject(c), where(c.Files), when(c.Files), unfinished(c.Files))
+}
+
+// unfinished says how many blocks there are of runs that have not ended.
+func unfinished(files []compare.File) string {
+	var parts []string
+	for _, f := range files {
+		if f.Planned > 0 {
+			text := fmt.Sprintf("%d of %d blocks", f.Ended, f.Planned)
+			if len(files) > 1 {
+				text = f.Label + " has " + text
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // subject says what was compared.
@@ -40,7 +67,8 @@ func subject(c *compare.Comparison) string {
 	rows := counted(len(t.Rows), "benchmark")
 	switch {
 	case isPair(c):
-		return fmt.Sprintf("%s against %s, %s", versionName(c, t, 1), versionName(c, t, 0), rows)
+		base, other := pairCols(c)
+		return fmt.Sprintf("%s against %s, %s", versionName(c, t, other), versionName(c, t, base), rows)
 	case len(t.Cols) < 2:
 		return rows
 	}
@@ -87,7 +115,8 @@ func where(files []compare.File) string {
 		if cores != "" {
 			cores += " cores"
 		}
-		return joined(", ", cmp.Or(setting(f, record.BoardKey), setting(f, "cpu-model"), setting(f, "machine"), setting(f, "cpu")), cores)
+		name := cmp.Or(setting(f, record.BoardKey), setting(f, "cpu-model"), setting(f, "machine"), setting(f, "cpu"))
+		return joined(", ", strings.TrimSpace(name), cores) // which go test may end with blanks
 	})
 }
 
@@ -118,6 +147,7 @@ func theOne(files []compare.File, of func(compare.File) string) string {
 // Sentence says in one sentence what came of c, or of several designs, how the first of
 // them does.
 func Sentence(c *compare.Comparison) string {
+	c = agreed(c)
 	return strings.Join(slices.Concat(faults(c), sentences(c)[:1]), "; ")
 }
 
@@ -126,44 +156,137 @@ func sentences(c *compare.Comparison) []string {
 	if len(c.Tables) == 0 {
 		return []string{"There is nothing to compare."}
 	}
-	t := c.Tables[0]
-	contenders := t.Contenders()
+	names := contenders(c)
 	switch {
-	case len(contenders) == 0:
-		return []string{"Nothing was compared: each benchmark has one column only."}
+	case len(names) == 0 && len(c.Tables[0].Cols) < 2:
+		return []string{"Nothing is compared: all results are of " + c.Tables[0].Cols[0].Name + "."}
+	case len(names) == 0:
+		return []string{"Nothing is compared: " + nothingInCommon(c) + "."}
 	case isPair(c):
 		return []string{pairSentence(c)}
 	}
-	names := rowNames(t)
-	return each(contenders, func(s compare.Standing) string { return designSentence(t, names, s) })
+	return each(names, func(name string) string { return designSentence(c, name) })
+}
+
+// contenders are the columns that are compared in some unit, in the order of the tables.
+func contenders(c *compare.Comparison) (names []string) {
+	for _, t := range c.Tables {
+		for _, s := range t.Contenders() {
+			if name := t.Cols[s.Col].Name; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// nothingInCommon says why no benchmark of several columns is compared.
+func nothingInCommon(c *compare.Comparison) string {
+	t := c.Tables[0]
+	procs := compare.Procs(each(t.Rows, func(r compare.Row) string { return r.Name }))
+	numbers := make(map[string][]string) // of each name without its GOMAXPROCS
+	var all []string
+	alike := 0
+	for _, r := range t.Rows {
+		suffix := procs(r.Name)
+		name, number := strings.TrimSuffix(r.Name, suffix), cmp.Or(strings.TrimPrefix(suffix, "-"), "1")
+		if numbers[name] = append(numbers[name], number); len(numbers[name]) == 2 {
+			alike++
+		}
+		if !slices.Contains(all, number) {
+			all = append(all, number)
+		}
+	}
+	switch {
+	case alike == len(numbers) && alike > 0:
+		return fmt.Sprintf("the names differ in GOMAXPROCS only (%s)", strings.Join(all, " and "))
+	case alike > 0:
+		return fmt.Sprintf("no benchmark is in two columns; the names of %d of %d differ in GOMAXPROCS only (%s)", alike, len(numbers), strings.Join(all, ", "))
+	case isPair(c):
+		return t.Cols[0].Name + " and " + t.Cols[1].Name + " have no benchmark in common"
+	}
+	return "no benchmark is in two columns"
+}
+
+// isTime reports whether a table is of the time of an operation, which figures without a unit
+// are taken for.
+func (p place) isTime() bool { return isOpTime(p.table) }
+
+func isOpTime(t compare.Table) bool { return t.Unit == "ns/op" || t.Unit == "sec/op" }
+
+// inUnit names a table's unit, if it is not the time of an operation.
+func inUnit(t compare.Table) string {
+	if isOpTime(t) {
+		return ""
+	}
+	return " in " + t.Unit
 }
 
 // designSentence says how a design does: "workstealing: faster on 10 of 12, slower on
-// Task/yield (1.24); 0.17 to 1.24 of the base".
-func designSentence(t compare.Table, names []string, s compare.Standing) string {
-	of := func(n int) string { return fmt.Sprintf("%d of %d", n, len(s.Rows)) }
+// Task/yield (1.24); 0.17 to 1.24 of the base; allocs/op: worse on 1 of 12". Of units
+// behind the first one there is what is proven.
+func designSentence(c *compare.Comparison, name string) string {
 	var parts []string
-	if n := len(s.Good); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s on %s", t.Rows[s.Good[0]].Cells[s.Col].Verdict, of(n)))
-	}
-	if n := len(s.Bad); n > 0 {
-		bad := worstFirst(t, s.Bad, s.Col)
-		word := string(t.Rows[bad[0]].Cells[s.Col].Verdict)
-		first := fmt.Sprintf("%s (%s)", names[bad[0]], formatRatio(t.Rows[bad[0]].Cells[s.Col].Vs.Ratio))
-		if n == 1 {
-			parts = append(parts, word+" on "+first)
-		} else {
-			parts = append(parts, fmt.Sprintf("%s on %s, most on %s", word, of(n), first))
+	reported, resources := split(c)
+	for i, t := range reported {
+		for _, s := range t.Contenders() {
+			if t.Cols[s.Col].Name != name {
+				continue
+			}
+			says := differsOn(t, s)
+			switch {
+			case says == "" && i == 0 && s.Count[compare.Same] == len(s.Rows):
+				says = fmt.Sprintf("the same on %d of %[1]d", len(s.Rows))
+			case says == "" && i == 0:
+				says = fmt.Sprintf("no difference proven on %d of %[1]d", len(s.Rows))
+			}
+			if says != "" && !isOpTime(t) {
+				says = t.Unit + ": " + says
+			}
+			if i == 0 && !math.IsNaN(s.Least) {
+				says += "; " + formatRatio(s.Least) + " to " + formatRatio(s.Most)
+			}
+			parts = append(parts, says)
 		}
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "no difference proven on "+of(len(s.Rows)))
+	return name + ": " + joined("; ", append(parts, resourcesOf(resources, name))...)
+}
+
+// differsOn says on how many rows of a table a column is proven to differ, and most on which:
+// "faster on 10 of 12, slower on Task/yield (1.24)".
+func differsOn(t compare.Table, s compare.Standing) string {
+	names := rowNames(t)
+	var parts []string
+	for _, rows := range [][]int{s.Good, s.Bad, s.Higher, s.Lower} {
+		if len(rows) == 0 {
+			continue
+		}
+		rows = worstFirst(t, rows, s.Col)
+		p := placeOf(t, t.Rows[rows[0]], s.Col)
+		word, of := string(p.cell.Verdict), fmt.Sprintf("%d of %d", len(rows), len(s.Rows))
+		first := fmt.Sprintf("%s (%s)", names[rows[0]], p.told())
+		switch verdictTone(p.cell.Verdict) {
+		case Good:
+			parts = append(parts, word+" on "+of)
+			continue
+		case Flat:
+			word += " (direction unknown)"
+		}
+		if len(rows) == 1 {
+			parts = append(parts, word+" on "+first)
+		} else {
+			parts = append(parts, fmt.Sprintf("%s on %s, most on %s", word, of, first))
+		}
 	}
-	rest := ""
-	if !math.IsNaN(s.Least) {
-		rest = formatRatio(s.Least) + " to " + formatRatio(s.Most)
+	return strings.Join(parts, ", ")
+}
+
+// told is the ratio of a cell, or what it was and is if no ratio tells.
+func (p place) told() string {
+	if math.IsNaN(p.cell.Vs.Ratio) {
+		return p.base().center() + " to " + p.center()
 	}
-	return t.Cols[s.Col].Name + ": " + joined("; ", strings.Join(parts, ", "), rest)
+	return formatRatio(p.cell.Vs.Ratio)
 }
 
 // worstFirst orders rows by how far a column's ratio is from 1.
@@ -187,19 +310,39 @@ func size(c compare.Cell) float64 {
 // pairSentence says what has changed: "1 of 3 benchmarks got slower: Hash +10 % (+9.7 to
 // +10.4 %)".
 func pairSentence(c *compare.Comparison) string {
-	reported, _ := split(c)
+	reported, resources := split(c)
+	_, other := pairCols(c)
+	used := resourcesOf(resources, c.Tables[0].Cols[other].Name)
 	parts := changedSentences(reported)
 	f := sortFindings(c)
 	if len(parts) > 0 {
 		if !some(reported[0], func(c compare.Cell) bool { return c.Verdict.Proven() }) {
 			parts = append([]string{tally(reported[0]).String() + " in " + reported[0].Unit}, parts...)
 		}
-		return strings.Join(parts, "; ")
+		return joined("; ", append(parts, used)...)
 	}
-	if n := f.count[string(compare.Same)]; n == f.benchmarks && n > 0 {
-		return fmt.Sprintf("No change: %s, the same within ±%s", counted(n, "benchmark"), percentage(c.Margin))
+	isSame := func(p place) bool { return p.cell.Verdict == compare.Same }
+	if n := len(slices.DeleteFunc(slices.Clone(f.others), isSame)); n == 0 && len(f.others) > 0 && len(f.broken) == 0 {
+		if used != "" {
+			return fmt.Sprintf("%s; %s: the same within ±%s", used, counted(f.benchmarks, "benchmark"), percentage(c.Margin))
+		}
+		return fmt.Sprintf("No change: %s, the same within ±%s", counted(f.benchmarks, "benchmark"), percentage(c.Margin))
 	}
-	return "Nothing proven: " + f.summary(c, Versions{})
+	return joined("; ", "Nothing proven: "+f.summary(c, Versions{}), used)
+}
+
+// resourcesOf counts what a column is proven to use more or less of.
+func resourcesOf(resources []compare.Table, name string) string {
+	counts := make(map[string]int)
+	for _, p := range provenIn(resources) {
+		if p.column().Name == name {
+			counts[string(p.cell.Verdict)]++
+		}
+	}
+	if len(counts) == 0 {
+		return ""
+	}
+	return "resources: " + tallyOf(counts, verdictOrder...).String()
 }
 
 // changedSentences say what has changed, table by table. If that is long, units behind the
@@ -209,16 +352,16 @@ func changedSentences(reported []compare.Table) []string {
 	var first, others, counts []string
 	for i, t := range reported {
 		s, ok := second(t)
-		if !ok || repeatsTime(reported, t) {
+		if !ok {
 			continue
 		}
 		var words []string
-		for _, rows := range [][]int{s.Bad, s.Good} {
+		for _, rows := range [][]int{s.Bad, s.Good, s.Higher, s.Lower} {
 			if len(rows) == 0 {
 				continue
 			}
 			words = append(words, fmt.Sprintf("%d %s", len(rows), t.Rows[rows[0]].Cells[s.Col].Verdict))
-			says := changedSentence(t, s, worstFirst(t, rows, s.Col), i == 0)
+			says := changedSentence(t, s, worstFirst(t, rows, s.Col))
 			if i == 0 {
 				first = append(first, says)
 			} else {
@@ -244,68 +387,44 @@ func second(t compare.Table) (compare.Standing, bool) {
 	return all[len(all)-1], true
 }
 
-// repeatsTime reports whether a table says in another unit what the times say.
-func repeatsTime(tables []compare.Table, t compare.Table) bool {
-	return (t.Unit == "MB/s" || t.Unit == "B/s") && tables[0].Unit == "ns/op"
-}
-
 // namedChanges is how many changes a sentence names.
 const namedChanges = 3
 
-// changedSentence says which of the rows of a table got better or worse.
-func changedSentence(t compare.Table, s compare.Standing, rows []int, first bool) string {
+// changedSentence says which of the rows of a table got better or worse, higher or lower.
+func changedSentence(t compare.Table, s compare.Standing, rows []int) string {
 	names := rowNames(t)
-	word, unit := string(t.Rows[rows[0]].Cells[s.Col].Verdict), ""
-	if !first {
-		unit = " in " + t.Unit
+	verdict := t.Rows[rows[0]].Cells[s.Col].Verdict
+	verb := "got"
+	switch {
+	case verdictTone(verdict) != Flat:
+	case len(rows) == 1:
+		verb = "is"
+	default:
+		verb = "are"
 	}
-	of := fmt.Sprintf("%d of %s got", len(rows), counted(len(s.Rows), "benchmark"))
 	var all []string
 	for _, i := range rows[:min(len(rows), namedChanges)] {
-		vs := t.Rows[i].Cells[s.Col].Vs
-		in := ""
-		if text := changeInterval(vs); text != "" {
-			in = " (" + text + ")"
+		p := placeOf(t, t.Rows[i], s.Col)
+		says := p.change()
+		if math.IsNaN(p.cell.Vs.Ratio) {
+			says.estimate = p.told()
 		}
-		says := change(vs.Ratio)
-		if p := placeOf(t, t.Rows[i], s.Col); math.IsNaN(vs.Ratio) {
-			says = p.base().center() + " to " + p.center()
+		if says.interval != "" {
+			says.estimate += " (" + says.interval + ")"
 		}
-		all = append(all, names[i]+" "+says+in)
+		all = append(all, names[i]+" "+says.estimate)
 	}
 	if n := len(rows) - namedChanges; n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%s %s%s: %s", of, word, unit, strings.Join(all, ", "))
-}
-
-// changeInterval writes an interval of ratios as changes: "+9.7 to +10.4 %"; "" if there
-// is none.
-func changeInterval(vs *compare.Versus) string {
-	if vs == nil || math.IsNaN(vs.Lo) || math.IsInf(vs.Hi, 1) || vs.Lo <= 0 {
-		return ""
-	}
-	if vs.Hi >= 2 {
-		return change(vs.Lo) + " to " + change(vs.Hi)
-	}
-	decimals := 1
-	if max(math.Abs(vs.Lo-1), math.Abs(vs.Hi-1)) >= 0.2 {
-		decimals = 0
-	}
-	part := func(ratio float64) string {
-		text := strconv.FormatFloat(100*math.Abs(ratio-1), 'f', decimals, 64)
-		if strings.Trim(text, "0.") == "" {
-			return "0"
-		}
-		return sign(ratio-1) + text
-	}
-	return part(vs.Lo) + " to " + part(vs.Hi) + " %"
+	return fmt.Sprintf("%d of %s %s %s%s: %s", len(rows), counted(len(s.Rows), "benchmark"), verb, verdict, inUnit(t), strings.Join(all, ", "))
 }
 
 // rowNames are the names of a table's rows without what all of them have, as far as they
 // stay different: the number of processors at the end, and the word "workload=", which
 // says only what a row is.
 func rowNames(t compare.Table) []string {
+	procsOf := compare.Procs(each(t.Rows, func(r compare.Row) string { return r.Name }))
 	procs := make(map[string]bool)
 	for _, r := range t.Rows {
 		procs[procsOf(r.Name)] = true
@@ -327,16 +446,4 @@ func rowNames(t compare.Table) []string {
 		}
 	}
 	return short
-}
-
-// procsOf is what GOMAXPROCS adds to a name, such as "-8".
-func procsOf(name string) string {
-	i := strings.LastIndexByte(name, '-')
-	if i < 0 {
-		return ""
-	}
-	if _, err := strconv.ParseUint(name[i+1:], 10, 16); err != nil {
-		return ""
-	}
-	return name[i:]
 }

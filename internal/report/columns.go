@@ -28,6 +28,17 @@ type place struct {
 
 func placeOf(t compare.Table, r compare.Row, col int) place { return place{t, r, col, r.Cells[col]} }
 
+// matters reports whether a cell is not to be folded: all but what is the same, and what this
+// data cannot say.
+func (p place) matters() bool {
+	return p.cell.Verdict != compare.Same && p.cell.Verdict != compare.Inconclusive
+}
+
+// kept are the places for which is holds.
+func kept(all []place, is func(place) bool) []place {
+	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return !is(p) })
+}
+
 func (p place) isMeasured() bool { return p.cell.N > 0 }
 
 func (p place) isCompared() bool { return p.cell.Vs != nil }
@@ -41,6 +52,12 @@ func (p place) hasSlices() bool { return p.cell.Slices != nil }
 func (p place) hasTail() bool { return !p.isBase() && p.isCompared() && p.cell.Vs.Tail > 0 }
 
 func (p place) interval() string { return formatInterval(p.cell.Vs) }
+
+// ratio writes the ratio of what is compared.
+func (p place) ratio() string {
+	ratio, _ := ratioOf(p.cell.Vs.Ratio, p.cell.Vs.Lo, p.cell.Vs.Hi)
+	return ratio
+}
 
 // base is the cell to which p is compared.
 func (p place) base() place { return placeOf(p.table, p.row, p.row.Base) }
@@ -99,7 +116,7 @@ func ratioColumns(c *compare.Comparison) []column[place] {
 		{head: "ratio", right: true, text: func(p place) string {
 			switch {
 			case p.isCompared():
-				return formatRatio(p.cell.Vs.Ratio)
+				return p.ratio()
 			case p.isBase():
 				return "1"
 			}
@@ -126,12 +143,18 @@ func verdictCell(p place) Cell {
 	}
 	strong := v == compare.Missing
 	tone := verdictTone(v)
-	return Cell{Text: string(v), Tone: tone, Strong: strong || tone == Good || tone == Bad}
+	text := string(v)
+	if v == compare.Higher || v == compare.Lower {
+		text += " (direction unknown)"
+		strong = true
+	}
+	return Cell{Text: text, Tone: tone, Strong: strong || tone == Good || tone == Bad}
 }
 
 // figureColumns are all that is known of the cells of t.
 func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[place] {
 	noPower, noTypical := t.Exact || !hasPower(t), t.Exact || !hasTypical(t)
+	noTest := !some(t, func(c compare.Cell) bool { return c.Vs != nil && !math.IsNaN(c.Vs.P) })
 	bars, ratio := barColumn(c, s, true), ratioColumns(c)
 	bars.hide, ratio[1].hide = t.Exact, t.Exact
 	return slices.Concat(
@@ -143,7 +166,8 @@ func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[pla
 		ratio,
 		[]column[place]{
 			{head: "typical", right: true, hide: noTypical, text: place.typical},
-			{head: "p", right: true, hide: t.Exact, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.Adjusted) }},
+			{head: "p", right: true, hide: noTest, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
+			{head: "corrected", right: true, hide: noTest || family(c, t) < 2, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.Adjusted) }},
 			{head: "n", right: true, only: place.isMeasured, text: func(p place) string { return formatN(p.cell) }},
 			{head: "could detect", right: true, hide: noPower, text: func(p place) string { return formatDetectable(p.cell) }},
 			{head: "would need", right: true, hide: noPower, text: func(p place) string { return formatNeed(p.cell) }},
@@ -152,22 +176,20 @@ func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[pla
 	)
 }
 
-// center writes the value of the middle block.
+// family is how many comparisons those of a table are corrected for.
+func family(c *compare.Comparison, t compare.Table) int {
+	if t.Resource {
+		return c.ResourceComparisons
+	}
+	return c.Comparisons
+}
+
+// center writes the value: that of the middle block, or beside a base what [agreed] makes of it.
 func (p place) center() string {
 	if !p.isMeasured() {
 		return "—"
 	}
 	return p.value(p.cell.Center)
-}
-
-// after writes what p takes where the base takes its middle value: beside the base, the
-// figures then differ by the change that is shown. The middle block of p itself may be
-// another one than the base's, in which the machine was faster or slower.
-func (p place) after() string {
-	if !p.isCompared() || !p.cell.Vs.Paired || math.IsNaN(p.cell.Vs.Ratio) || math.IsInf(p.cell.Vs.Ratio, 0) {
-		return p.center()
-	}
-	return p.value(p.base().cell.Center * p.cell.Vs.Ratio)
 }
 
 // typical writes the ratio of typical times, and of the base the typical time itself: the
@@ -216,7 +238,11 @@ func brief(c compare.Cell) string {
 		return string(c.Verdict)
 	}
 	signs := map[compare.Verdict]string{compare.Inconclusive: "~", compare.Unproven: "?", compare.Same: "="}
-	return formatRatio(c.Vs.Ratio) + " " + cmp.Or(signs[c.Verdict], string(c.Verdict))
+	ratio := ""
+	if !math.IsNaN(c.Vs.Ratio) {
+		ratio = formatRatio(c.Vs.Ratio)
+	}
+	return joined(" ", ratio, cmp.Or(signs[c.Verdict], string(c.Verdict)))
 }
 
 // resourceTable has the resources that are proven to differ: a line for each benchmark,
@@ -262,11 +288,11 @@ func sliceTable(c *compare.Comparison, places []place) Table {
 			return ""
 		}},
 		{head: confidence(c) + " interval", right: true, only: place.hasTail, text: func(p place) string {
-			return formatInterval(&compare.Versus{Lo: p.cell.Vs.TailLo, Hi: p.cell.Vs.TailHi})
+			return formatInterval(&compare.Versus{Ratio: p.cell.Vs.Tail, Lo: p.cell.Vs.TailLo, Hi: p.cell.Vs.TailHi})
 		}},
 		{only: place.hasTail, text: func(p place) string {
 			if p.cell.Vs.TailMoved {
-				return "finding"
+				return "moved"
 			}
 			return ""
 		}},
@@ -324,7 +350,7 @@ func csvColumns(c *compare.Comparison) []csvColumn {
 	hasControl := func(p place) bool { return p.isCompared() && p.row.Control != nil }
 	return []csvColumn{
 		{"unit", nil, func(p place) any { return p.table.Unit }},
-		{"pkg", nil, func(p place) any { return p.row.Pkg }},
+		{"pkg", nil, func(p place) any { return cmp.Or(p.row.Package, p.row.Pkg) }},
 		{"benchmark", nil, func(p place) any { return p.row.Name }},
 		{"column", nil, func(p place) any { return p.column().Name }},
 		{"reference", nil, func(p place) any { return p.column().Ref }},
@@ -375,6 +401,7 @@ func notesOf(c *compare.Comparison, cell compare.Cell) []string {
 // not exist are empty, infinite ones "+Inf" or "-Inf". Notes are joined by
 // "; ". Findings, warnings and circumstances are not in it; JSON has them.
 func CSV(w io.Writer, c *compare.Comparison) error {
+	c = agreed(c)
 	out := csv.NewWriter(w)
 	columns := csvColumns(c)
 	_ = out.Write(each(columns, func(k csvColumn) string { return k.head })) // Error reports it
@@ -494,11 +521,7 @@ func crowded(c *compare.Comparison, p place) string {
 	if p.cell.Verdict != compare.Inconclusive || vs == nil || !(vs.Lo > 1 || vs.Hi < 1) || !(vs.P <= c.Alpha) || vs.Adjusted <= c.Alpha {
 		return ""
 	}
-	n := c.Comparisons
-	if p.table.Resource {
-		n = c.ResourceComparisons
-	}
-	return fmt.Sprintf("alone p = %s, but among %s %s", formatP(vs.P), counted(n, "comparison"), formatP(vs.Adjusted))
+	return fmt.Sprintf("p is %s for this comparison alone, and %s corrected for %s", formatP(vs.P), formatP(vs.Adjusted), counted(family(c, p.table), "comparison"))
 }
 
 // power says what an inconclusive cell could detect, and what would decide it; empty
@@ -510,7 +533,7 @@ func power(cell compare.Cell) string {
 	case "nothing":
 		least = "so few blocks can prove nothing"
 	default:
-		least = "could only have detected " + least + " or more"
+		least = "a difference of " + least + " or more would have shown"
 	}
 	if need != "" && need != undecidable {
 		need = "about " + need + " would probably decide"
@@ -528,7 +551,7 @@ func answerTable(c *compare.Comparison, t compare.Table, verdicts bool) Table {
 			cell := Cell{Text: "—", Small: p.interval()}
 			switch {
 			case p.isCompared():
-				cell.Text = formatRatio(p.cell.Vs.Ratio)
+				cell.Text = p.ratio()
 			case p.isMeasured():
 				cell.Text = ""
 			}

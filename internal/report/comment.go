@@ -31,6 +31,7 @@ func Comment(c *compare.Comparison, v Versions) Doc {
 	if c == nil {
 		return Doc{Blocks: []Block{Paragraph{Text: fmt.Sprintf("Benchmarks: %s and %s build to identical test binaries (%s): nothing to measure.", v.Old, v.New, packages(v.Identical))}}}
 	}
+	c = agreed(c)
 	f := sortFindings(c)
 	broken := faults(c)
 	_, resources := split(c)
@@ -66,8 +67,8 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 	if len(differ) > 0 {
 		blocks = append(blocks, Paragraph{Text: resourcesTitle + ":"}, findingTable(c, differ, false))
 	}
-	method := fmt.Sprintf("The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v for all %d comparisons together (Holm), and not a change within ±%s.",
-		confidence(c), c.Alpha, c.Comparisons, percentage(c.Margin))
+	method := fmt.Sprintf("The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v after correction for %s (Holm), and not a change within ±%s.",
+		confidence(c), c.Alpha, counted(c.Comparisons, "comparison"), percentage(c.Margin))
 	if c.ResourceComparisons > 0 {
 		method += fmt.Sprintf(" Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
 	}
@@ -90,6 +91,9 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 func headlines(c *compare.Comparison, f findings, resources []compare.Table, none string) string {
 	proven := tallyOf(f.count, compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better).String()
 	parts := []string{cmp.Or(proven, none)}
+	if text := unfinished(c.Files); text != "" {
+		parts = append(parts, text)
+	}
 	if n := len(c.Findings); n > 0 {
 		parts = append(parts, counted(n, "finding"))
 	}
@@ -128,19 +132,16 @@ type findings struct {
 func sortFindings(c *compare.Comparison) findings {
 	f := findings{count: make(map[string]int)}
 	names := make(map[string]bool)
-	timed := make(map[string]bool) // that have a figure in ns/op
 	reported, _ := split(c)
+	base, _ := pairCols(c)
 	for i, t := range reported {
 		for _, r := range t.Rows {
 			names[benchmark(r)] = true
-			if t.Unit == "ns/op" {
-				timed[benchmark(r)] = true
-			}
-			if (t.Unit == "MB/s" || t.Unit == "B/s") && timed[benchmark(r)] {
-				continue // as package compare leaves it out itself
-			}
 			for j := range r.Cells {
-				f.add(c, placeOf(t, r, j), i == 0)
+				// Of a pair what is compared to says nothing, but for how it fails.
+				if j != base || !isPair(c) || isFault(c, r, t.Cols[j].Name) {
+					f.add(c, placeOf(t, r, j), i == 0)
+				}
 			}
 		}
 	}
@@ -218,6 +219,18 @@ func (f findings) summary(c *compare.Comparison, v Versions) string {
 	for _, n := range tallyOf(f.count, compare.Unproven, compare.Missing) {
 		parts = append(parts, Tally{n}.String())
 	}
+	reported, _ := split(c)
+	for _, t := range reported[min(1, len(reported)):] {
+		counts := make(map[string]int)
+		for _, p := range f.others {
+			if p.table.Unit == t.Unit && p.cell.Verdict != compare.Same && p.cell.Verdict != compare.NoBase && p.cell.N > 0 {
+				counts[string(p.cell.Verdict)]++
+			}
+		}
+		if len(counts) > 0 {
+			parts = append(parts, tallyOf(counts, verdictOrder...).String()+" in "+t.Unit)
+		}
+	}
 	parts = append(parts, otherFailures(c)...)
 	added := make(map[string]bool) // with one for each GOMAXPROCS, and one for all
 	for _, file := range c.Files {
@@ -275,44 +288,29 @@ func percentage(x float64) string {
 	return fmt.Sprintf("%.0f %%", p)
 }
 
-// change writes a ratio as a change: "+3.4 %", "−12 %"; from twice on as "×2.1".
-func change(ratio float64) string {
-	switch {
-	case math.IsNaN(ratio) || math.IsInf(ratio, 0):
-		return "–"
-	case ratio >= 2:
-		return "×" + formatRatio(ratio)
-	case ratio == 1:
-		return "0 %"
-	case ratio > 1:
-		return "+" + percentage(ratio-1)
-	}
-	return "−" + percentage(1-ratio)
-}
-
 // findingTable has cells of the new version beside those of the old one; strong marks
 // what is proven.
 func findingTable(c *compare.Comparison, all []place, strong bool) Table {
-	isBounded := func(p place) bool {
-		vs := p.cell.Vs
-		return vs != nil && !math.IsNaN(vs.Lo) && !math.IsInf(vs.Hi, 1) && vs.Lo > 0
+	isBounded := func(p place) bool { return p.isCompared() && p.change().interval != "" }
+	old, other := pairCols(c)
+	heads := [2]string{"old", "new"}
+	if c.Col != record.SideKey && isPair(c) {
+		heads = [2]string{c.Tables[0].Cols[old].Name, c.Tables[0].Cols[other].Name}
 	}
 	return tabulate(all, []column[place]{
 		benchmarkColumn(),
 		{head: "unit", text: func(p place) string { return p.table.Unit }},
-		{head: "old", right: true, text: func(p place) string {
+		{head: heads[0], right: true, text: func(p place) string {
 			if p.row.Base < 0 {
 				return "—"
 			}
 			return p.base().center()
 		}},
-		{head: "new", right: true, text: place.after},
-		{head: "change", right: true, only: place.isCompared, text: func(p place) string { return change(p.cell.Vs.Ratio) }},
-		{head: confidence(c) + " interval", right: true, only: isBounded, text: func(p place) string {
-			return change(p.cell.Vs.Lo) + " to " + change(p.cell.Vs.Hi)
-		}},
+		{head: heads[1], right: true, text: place.center},
+		{head: "change", right: true, only: place.isCompared, text: func(p place) string { return p.change().estimate }},
+		{head: confidence(c) + " interval", right: true, only: isBounded, text: func(p place) string { return p.change().interval }},
 		{head: "verdict", cell: func(p place) Cell {
-			verdict := joined("; ", string(p.cell.Verdict), p.cell.Failure)
+			verdict := joined("; ", verdictCell(p).Text, p.cell.Failure)
 			if p.cell.Failure != "" && p.cell.N == 0 {
 				verdict = p.cell.Failure
 			}

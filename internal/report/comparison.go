@@ -41,6 +41,10 @@ type Extra struct {
 
 	Home []Link // to other pages
 
+	// Fold says that a summary is for a terminal: what does not matter is folded, as far as it
+	// does not fit, and long lines are wrapped.
+	Fold bool
+
 	// Again is what a command was given that says what is compared, files and flags: a
 	// summary's next commands have it as well, and without it there are none. Next, if it
 	// is not nil, stands in place of these.
@@ -53,6 +57,7 @@ const footer = "Derived by benchrun report from the results named above, which a
 
 // Comparison returns the report of c.
 func Comparison(c *compare.Comparison, form Form, x Extra) Doc {
+	c = agreed(c)
 	d := Doc{Title: cmp.Or(x.Title, Headline(c)), Home: x.Home, Footer: footer}
 	switch form {
 	case Screen:
@@ -190,7 +195,7 @@ func sliceSection(c *compare.Comparison) []Block {
 		places = append(places, movedTails(t)...)
 	}
 	if t := sliceTable(c, places); len(t.Rows) > 0 {
-		return section(Heading{Level: 2, Text: "Slices of what has a finding"}, t)
+		return section(Heading{Level: 2, Text: "Slices of whose times the slowest moved otherwise than the others"}, t)
 	}
 	return nil
 }
@@ -229,9 +234,12 @@ func circumstances(files []compare.File) []Block {
 
 func settingsTable(f compare.File) Table {
 	settings := []record.Setting{{Key: "results", Values: nil}}
-	number := map[string]int{"results": f.Results, "blocks": f.Blocks}
+	number := map[string]int{"results": f.Results, "blocks": f.Blocks, "blocks planned": f.Planned, "blocks complete": f.Ended}
 	if f.Blocks > 0 {
 		settings = append(settings, record.Setting{Key: "blocks"})
+	}
+	if f.Planned > 0 {
+		settings = append(settings, record.Setting{Key: "blocks complete"}, record.Setting{Key: "blocks planned"})
 	}
 	for _, s := range f.Config {
 		if !slices.Contains(perResult, s.Key) {
@@ -262,7 +270,10 @@ func fileLine(f compare.File) string {
 		}
 	}
 	parts = append(parts, counted(f.Results, "result"))
-	if f.Blocks > 0 {
+	switch {
+	case f.Planned > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d blocks", f.Ended, f.Planned))
+	case f.Blocks > 0:
 		parts = append(parts, counted(f.Blocks, "block"))
 	}
 	return f.Label + ": " + joined(", ", parts...)

@@ -14,34 +14,42 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 )
 
-// formatValue writes a value of unit for people: times with their own prefix
-// ("1.72 µs"), counts as counts ("528"), the rest as benchunit scales it. The
-// unit's remainder ("/op") is left to the caption.
+// formatValue writes a value of unit for people: times and bytes with their own prefix
+// ("1.72 µs", "528 B"), counts as counts ("528"), the rest with a prefix from 100,000 on.
+// The unit's remainder ("/op") is left to the caption.
 func formatValue(v float64, unit string) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	if sec, ok := seconds(v, unit); ok {
-		return formatTime(sec)
+	if sec := compare.Seconds(unit); sec > 0 {
+		return formatTime(v * sec)
 	}
 	if isInstructions(unit) {
 		return strconv.FormatFloat(v, 'f', -1, 64) // which are exact
 	}
-	if abs := math.Abs(v); v == math.Trunc(v) && abs < 100_000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	} else if abs < 1 {
-		short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
-		return strconv.FormatFloat(short, 'f', -1, 64) // 0.00000245, as people write it
+	isBytes := compare.IsBytes(unit)
+	suffix := ""
+	if isBytes {
+		suffix = " B"
 	}
-	return benchunit.Scale(v, benchunit.ClassOf(unit))
-}
-
-// seconds returns v in seconds if unit is one of time, such as "ns/op", "p99-ns" or
-// "cpu-ns/op".
-func seconds(v float64, unit string) (sec float64, ok bool) {
-	what, _, _ := strings.Cut(unit, "/")
-	sec, tidy := benchunit.Tidy(v, what)
-	return sec, tidy == "sec" || strings.HasSuffix(tidy, "-sec")
+	switch abs := math.Abs(v); {
+	case v == math.Trunc(v) && abs < 100_000:
+		return strconv.FormatFloat(v, 'f', 0, 64) + suffix
+	case abs < 1:
+		digits := 3
+		if abs < compare.Negligible(unit) && abs < 0.001 {
+			digits = 1 // as good as none
+		}
+		short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+		return strconv.FormatFloat(short, 'f', -1, 64) + suffix // 0.00000245, as people write it
+	case abs < 99_999.5:
+		return digits(v) + suffix
+	case isBytes:
+		text := benchunit.Scale(v, benchunit.Binary)
+		number := strings.TrimRight(text, "KMGTi")
+		return number + " " + text[len(number):] + "B"
+	}
+	return benchunit.Scale(v, benchunit.Decimal)
 }
 
 // timeUnits are the prefixes of times, the longest first.
@@ -90,10 +98,11 @@ func formatRatio(r float64) string {
 
 // formatInterval writes a ratio's interval; empty if there is none.
 func formatInterval(vs *compare.Versus) string {
-	if vs == nil || math.IsNaN(vs.Lo) || math.IsInf(vs.Hi, 1) {
+	if vs == nil {
 		return ""
 	}
-	return formatRatio(vs.Lo) + " to " + formatRatio(vs.Hi)
+	_, interval := ratioOf(vs.Ratio, vs.Lo, vs.Hi)
+	return interval
 }
 
 // formatP writes a p-value; empty for values that are not tested.
@@ -141,7 +150,7 @@ func caption(t compare.Table) string {
 	case t.Better > 0:
 		return t.Unit + " (more is better)"
 	}
-	return t.Unit
+	return t.Unit + " (which way is better is not known)"
 }
 
 // benchmark names a row.

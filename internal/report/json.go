@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 // The schemas name the forms of JSON, which FORMATS.md describes. Fields
 // may be added under the same name; a change of meaning gets a new one.
 const (
-	comparisonSchema = "dyno-comparison/2"
+	comparisonSchema = "dyno-comparison/3"
 	matrixSchema     = "dyno-conformance/1"
 	sideBySideSchema = "dyno-sidebyside/1"
 	targetsSchema    = "dyno-targets/1"
@@ -104,6 +105,7 @@ func asciiControls(doc string) string {
 
 // JSON writes c as one indented JSON object, with the scores of card if that is not nil.
 func JSON(w io.Writer, c *compare.Comparison, card *targets.Scorecard) error {
+	c = agreed(c)
 	doc := object{
 		"schema", comparisonSchema, "alpha", c.Alpha, "margin", c.Margin, "column", c.Col,
 		"comparisons", c.Comparisons, "resource_comparisons", c.ResourceComparisons,
@@ -129,6 +131,7 @@ func remarkMembers(warnings, problems []string, card *targets.Scorecard) object 
 func fileObject(f compare.File) object {
 	return object{
 		"label", f.Label, "path", f.Path, "results", f.Results, "blocks", f.Blocks,
+		"planned_blocks,omitempty", f.Planned, "complete_blocks,omitempty", f.Ended,
 		"config", each(f.Config, func(s record.Setting) object { return object{"key", s.Key, "values", s.Values} }),
 		"holes", each(f.Holes, func(h record.Hole) object {
 			return object{"pkg,omitempty", h.Pkg, "case", h.Case, "block,omitempty", h.Block, "side,omitempty", h.Side, "reason", h.Reason, "skipped", h.Skipped}
@@ -175,7 +178,7 @@ func rowObject(c *compare.Comparison, t compare.Table, r compare.Row) object {
 	if k := r.Control; k != nil {
 		control = object{"column", t.Cols[k.Col].Name, "alarm", k.Alarm, "versus", versusObject(&k.Vs), "blocks", blockObjects(k.Blocks)}
 	}
-	return object{"benchmark", r.Name, "pkg,omitempty", r.Pkg, "base,omitempty", base, "cells", cells, "control,omitempty", control}
+	return object{"benchmark", r.Name, "pkg,omitempty", cmp.Or(r.Package, r.Pkg), "base,omitempty", base, "cells", cells, "control,omitempty", control}
 }
 
 func cellObject(c *compare.Comparison, col compare.Column, cell compare.Cell) object {

@@ -40,7 +40,7 @@ func legend(c *compare.Comparison) []string {
 	}
 	lines := []string{
 		"ratio: this line over its benchmark's base, with its " + confidence(c) + " interval. n: pairs of one block each; two numbers: unpaired samples, base first.",
-		fmt.Sprintf("p: corrected for %s, so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s%%.",
+		fmt.Sprintf("p: of this comparison alone; the verdict goes by p corrected for %s (Holm), so that this report claims any false difference with a chance of at most %v. same: proven to differ by less than %s%%.",
 			counted(family, "comparison"), c.Alpha, strconv.FormatFloat(100*c.Margin, 'g', 4, 64)),
 	}
 	lines = append(lines, timeLegend(reported)...)
@@ -79,8 +79,8 @@ func legend(c *compare.Comparison) []string {
 func timeLegend(tables []compare.Table) (lines []string) {
 	if slices.ContainsFunc(tables, hasTypical) {
 		lines = append(lines,
-			"time/op: total time ÷ total operations of a block, with all that it costs; of several blocks the middle one. typical: without what comes in few slices; of the base, its median slice.",
-			"The ratio of times is that of total times, within blocks. Unless rare costs are marked it is estimated by typical slices, which hardly change with what the machine does to single ones; time/op does.")
+			"time/op: total time ÷ total operations of a block, with all that it costs: of the base in its middle block, of the others that times the ratio. typical: without what comes in few slices; of the base, its median slice.",
+			"The ratio of times is that of total times, within blocks. Unless rare costs are marked it is estimated by typical slices, which hardly change with what the machine does to single ones.")
 	}
 	if slices.ContainsFunc(tables, hasRareCosts) {
 		lines = append(lines, "rare costs: what few slices cost is proven to differ from the base's, so the ratio is another one than the typical.")
@@ -106,8 +106,9 @@ func controlLine(c *compare.Comparison, t compare.Table, r compare.Row) string {
 	if r.Control == nil {
 		return ""
 	}
-	s := fmt.Sprintf("Control: a second process of %s against the first is %s", t.Cols[r.Control.Col].Name, formatRatio(r.Control.Vs.Ratio))
-	if in := formatInterval(&r.Control.Vs); in != "" {
+	ratio, in := ratioOf(r.Control.Vs.Ratio, r.Control.Vs.Lo, r.Control.Vs.Hi)
+	s := fmt.Sprintf("Control: a second process of %s against the first is %s", t.Cols[r.Control.Col].Name, ratio)
+	if in != "" {
 		s += " (" + in + ")"
 	}
 	if r.Control.Alarm {

@@ -127,7 +127,7 @@ func TestResources(t *testing.T) {
 	c := means(t)
 	page := html.UnescapeString(pageOf(t, c, Extra{}))
 	differ, alike := 0, 0
-	for _, tab := range c.Tables {
+	for _, tab := range agreed(c).Tables {
 		if !tab.Resource {
 			continue
 		}
@@ -227,7 +227,7 @@ func TestResourcesAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := terminalOf(t, c)
-	mentions(t, out, "gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p: corrected for 10 comparisons")
+	mentions(t, out, "gcs/Mop (less is better)\n", "live-heap-B (less is better)\n", "\nNoisy-2 ", "p corrected for 10 comparisons")
 	if page := pageOf(t, c, Extra{}); strings.Contains(page, `id="resources"`) || !strings.Contains(page, "gcs/Mop") {
 		t.Error("the page has them apart from nothing")
 	}
@@ -277,11 +277,11 @@ func TestFormatNeed(t *testing.T) {
 		need   string
 		reason string
 	}{
-		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "could only have detected 3.4% or more; about 24 blocks, 31s would probably decide"},
-		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "could only have detected 3.4% or more; about 24 blocks, 3.1s would probably decide"},
-		{compare.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "could only have detected 160% or more; not decidable here"},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 31 * time.Second}, "3.4%", "24 blocks, 31s", "a difference of 3.4% or more would have shown; about 24 blocks, 31s would probably decide"},
+		{compare.Versus{Detectable: 1.034, Need: 24, NeedTime: 3100 * time.Millisecond}, "3.4%", "24 blocks, 3.1s", "a difference of 3.4% or more would have shown; about 24 blocks, 3.1s would probably decide"},
+		{compare.Versus{Detectable: 2.6, Undecidable: true}, "160%", "not decidable here", "a difference of 160% or more would have shown; not decidable here"},
 		{compare.Versus{Detectable: math.Inf(1), Need: 9}, "nothing", "9 blocks", "so few blocks can prove nothing; about 9 blocks would probably decide"},
-		{compare.Versus{Detectable: 1.02}, "2%", "", "could only have detected 2% or more"},
+		{compare.Versus{Detectable: 1.02}, "2%", "", "a difference of 2% or more would have shown"},
 		{compare.Versus{Detectable: math.NaN()}, "", "", ""},
 	} {
 		cell := compare.Cell{Verdict: compare.Inconclusive, Vs: &tt.vs}

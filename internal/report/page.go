@@ -60,7 +60,7 @@ func trustSection(c *compare.Comparison) []Block {
 func answerSection(c *compare.Comparison) []Block {
 	blocks := append([]Block{Heading{Level: 2, Text: "The answer", ID: "answer"}}, faultNote(c)...)
 	says := sentences(c)
-	if len(c.Tables) == 0 || isPair(c) || len(c.Tables[0].Contenders()) == 0 {
+	if len(says) == 1 && (isPair(c) || len(contenders(c)) == 0) {
 		blocks = append(blocks, Paragraph{Text: says[0], Tone: Lead})
 	} else {
 		blocks = append(blocks, List{Items: each(says, func(s string) Item {
@@ -109,15 +109,15 @@ func answerTables(c *compare.Comparison) []Block {
 func changes(c *compare.Comparison) (blocks []Block) {
 	f := sortFindings(c)
 	first := c.Tables[0]
-	isSame := func(p place) bool { return p.cell.Verdict == compare.Same }
-	shown, folded := slices.Concat(f.broken, f.proven), f.others
-	if len(shown) == 0 {
-		shown = slices.DeleteFunc(slices.Clone(f.others), isSame)
-		folded = slices.DeleteFunc(slices.Clone(f.others), func(p place) bool { return !isSame(p) })
+	isKept := place.matters
+	if len(f.broken)+len(f.proven) == 0 && !slices.ContainsFunc(f.others, isKept) {
+		isKept = func(p place) bool { return p.cell.Verdict != compare.Same }
 	}
+	shown := slices.Concat(f.broken, f.proven, kept(f.others, isKept))
+	folded := kept(f.others, func(p place) bool { return !isKept(p) })
 	if len(shown) > 0 {
 		t := pairRows(c, shown, first, Page)
-		t.Caption = fmt.Sprintf("Change with its %s interval, worst first; new is old with this change", confidence(c))
+		t.Caption = fmt.Sprintf("Change with its %s interval, worst first", confidence(c))
 		blocks = append(blocks, t)
 	}
 	if len(folded) > 0 {
@@ -213,7 +213,7 @@ func heatLegend(t compare.Table) string {
 	case t.Better > 0:
 		less, more = "slower", "faster"
 	}
-	if _, isTime := seconds(1, t.Unit); !isTime && t.Better != 0 {
+	if compare.Seconds(t.Unit) == 0 && t.Better != 0 {
 		less, more = map[string]string{"faster": "better", "slower": "worse"}[less], map[string]string{"faster": "better", "slower": "worse"}[more]
 	}
 	peers := ""
@@ -244,6 +244,7 @@ func tallies(tables []compare.Table) Table {
 // Ratios writes the ratios of c as a part of a page with the [Style]: a table of
 // those in the first unit, without verdicts. It is for a run that goes on.
 func Ratios(w io.Writer, c *compare.Comparison) error {
+	c = agreed(c)
 	var answer Table
 	if len(c.Tables) > 0 {
 		answer = answerTable(c, c.Tables[0], false)
@@ -447,9 +448,12 @@ func counterTable(e *why.Cell) Table {
 		{head: "counter", text: func(k why.Counter) string { return k.Name + ", " + k.Unit }},
 		{head: e.Base, right: true, text: func(k why.Counter) string { return formatValue(k.Base, k.Unit) }},
 		{head: e.Column, right: true, text: func(k why.Counter) string { return formatValue(k.This, k.Unit) }},
-		{head: "ratio", right: true, only: hasRatio, text: func(k why.Counter) string { return formatRatio(k.Ratio.Ratio) }},
+		{head: "ratio", right: true, only: hasRatio, text: func(k why.Counter) string {
+			ratio, _ := ratioOf(k.Ratio.Ratio, k.Ratio.Lo, k.Ratio.Hi)
+			return ratio
+		}},
 		{head: "95% interval", right: true, only: hasRatio, text: func(k why.Counter) string {
-			return formatInterval(&compare.Versus{Lo: k.Ratio.Lo, Hi: k.Ratio.Hi})
+			return formatInterval(&compare.Versus{Ratio: k.Ratio.Ratio, Lo: k.Ratio.Lo, Hi: k.Ratio.Hi})
 		}},
 	}), "Counters of "+e.Column, "")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/targets"
 )
 
@@ -100,6 +101,10 @@ func formatFigure(t targets.Target, v float64) string {
 		return "×" + formatRatio(v)
 	case isTime(unit): // the prefix says it
 		return formatValue(v, unit)
+	}
+	if compare.IsBytes(unit) { // the value has its B
+		_, per, _ := strings.Cut(unit, "/")
+		return joined("/", formatValue(v, unit), per)
 	}
 	return formatValue(v, unit) + " " + unit
 }

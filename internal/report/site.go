@@ -153,7 +153,7 @@ func (s *site) has(f siteFigure) bool {
 
 // workloadOf is the name of a row, wherever it was measured.
 func workloadOf(r compare.Row) string {
-	return strings.Replace(strings.TrimSuffix(r.Name, procsOf(r.Name)), "/workload=", "/", 1)
+	return strings.Replace(strings.TrimSuffix(r.Name, compare.Procs([]string{r.Name})(r.Name)), "/workload=", "/", 1)
 }
 
 func (n *siteNames) add(name string) {

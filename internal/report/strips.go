@@ -180,7 +180,7 @@ func stripChart(t compare.Table, r compare.Row) (out chart, values Table, ok boo
 		out.panes = append(out.panes, s.pane(tl, reach, t.Unit))
 	}
 	out.panes = append(out.panes, pane{height: stripHeight, body: tl.foot()})
-	out.caption = fmt.Sprintf("Block by block, in the order of time: each value against its own line's median, which stands at the right. Top to bottom is %s to %s.",
+	out.caption = fmt.Sprintf("Block by block, in the order of time: each value against its own line's median, which stands at the right: it may be of another block than the base's. Top to bottom is %s to %s.",
 		formatChange(math.Exp(reach)), formatChange(math.Exp(-reach)))
 	if len(tl.layouts) > 0 {
 		out.caption += " L: the code layout of the binaries."
@@ -205,7 +205,7 @@ func stripTable(tl timeline, strips []strip, t compare.Table, r compare.Row) Tab
 // pane draws a strip. What lies farther from the median than reach is at the edge, and
 // hollow; a line leads over no block that is missing.
 func (s strip) pane(tl timeline, reach float64, unit string) pane {
-	p := pane{left: s.name, class: s.class, height: stripHeight, right: []string{formatValue(s.median, unit)}, body: tl.bands()}
+	p := pane{left: s.name, class: s.class, height: stripHeight, right: []string{"median " + formatValue(s.median, unit)}, body: tl.bands()}
 	p.body.line("one", "0", "50%", "100%", "50%")
 	least, most := math.Inf(1), math.Inf(-1)
 	last, lastX, lastY := -1, "", ""

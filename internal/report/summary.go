@@ -15,40 +15,49 @@ import (
 	"github.com/dynolab/dyno/internal/targets"
 )
 
-// A summary fits on a screen: so many lines of so many columns.
+// A terminal has a habit of so many lines of so many columns. A summary keeps to it as far as
+// that cuts nothing that matters.
 const (
 	SummaryLines   = 24
 	SummaryColumns = 100
 )
 
-// Summary returns what a terminal shows of c: the answer, a row for each benchmark, what is
-// folded, and what to type next. As many rows are folded as do not fit; where fewer
-// would be left than are named of what is undecided or doubtful, one of that is named, or none.
+// Summary returns the answer of c, a row for each benchmark, and what to type next. For a
+// terminal rows of what is the same or inconclusive are folded, as far as they do not fit,
+// and of many warnings and findings the first few stand there.
 func Summary(c *compare.Comparison, x Extra) (d Doc) {
+	c = agreed(c)
 	d.Title = Headline(c)
-	for _, named := range []int{namedChanges, 1, 0} {
-		for rows := SummaryLines; rows >= named; rows-- {
-			d.Blocks = summarized(c, x, rows, named)
-			if strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
-				return d
-			}
+	if !x.Fold {
+		d.Blocks = summarized(c, x, math.MaxInt)
+		return d
+	}
+	for rows := SummaryLines; ; rows-- {
+		d.Blocks = summarized(c, x, rows)
+		if rows == 0 || strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
+			return d
 		}
 	}
-	return d
 }
 
-// summarized has at most so many rows in its table, and names so many of what is undecided, and
-// of what is doubtful.
-func summarized(c *compare.Comparison, x Extra, rows, named int) []Block {
-	blocks := linesOf(slices.Concat(faults(c), wrapped(slices.Concat(answerLines(c), settle(c)))))
-	if len(c.Tables) > 0 {
-		table, folded := summaryTable(c, rows)
-		for _, t := range table {
-			blocks = append(blocks, t.narrowed(SummaryColumns))
-		}
-		blocks = append(blocks, linesOf(wrapped(slices.Concat(folded, undecided(c, named))))...)
+// summarized has at most so many rows in its table of what may be folded.
+func summarized(c *compare.Comparison, x Extra, rows int) []Block {
+	named := math.MaxInt
+	if x.Fold {
+		named = namedChanges
 	}
-	return append(blocks, linesOf(slices.Concat(doubts(c, x, named), next(c, x)))...)
+	blocks := linesOf(slices.Concat(faults(c), x.wrapped(slices.Concat(answerLines(c), settle(c)))))
+	if len(c.Tables) > 0 {
+		table, folded := summaryTable(c, rows, x.Fold)
+		for _, t := range table {
+			if x.Fold {
+				t = t.narrowed(SummaryColumns)
+			}
+			blocks = append(blocks, t)
+		}
+		blocks = append(blocks, linesOf(x.wrapped(slices.Concat(folded, undecided(c, named))))...)
+	}
+	return append(blocks, linesOf(slices.Concat(x.wrapped(doubts(c, x)), next(c, x)))...)
 }
 
 // linesOf is a list of lines, if there are any.
@@ -59,9 +68,14 @@ func linesOf(lines []string) []Block {
 	return []Block{listOf(lines...)}
 }
 
-// wrapped are lines that fit into a summary. Commands are not among them, which are to be
+// wrapped are lines that fit on a terminal. Commands are not among them, which are to be
 // copied, nor what crashes, which is to be found.
-func wrapped(lines []string) []string { return Wrap(SummaryColumns, lines...) }
+func (x Extra) wrapped(lines []string) []string {
+	if !x.Fold {
+		return lines
+	}
+	return Wrap(SummaryColumns, lines...)
+}
 
 // Wrap breaks lines that are longer than so many columns between words.
 func Wrap(columns int, lines ...string) (out []string) {
@@ -143,16 +157,16 @@ func isUnpaired(c *compare.Comparison) bool {
 	})
 }
 
-// summaryTable is the table of a summary, with so many rows at most, and lines for what it
-// has not.
-func summaryTable(c *compare.Comparison, rows int) (table []Table, folded []string) {
-	switch t := c.Tables[0]; {
+// summaryTable are the tables of a summary, with so many rows at most of what may be folded,
+// and lines for what they have not.
+func summaryTable(c *compare.Comparison, rows int, fold bool) (table []Table, folded []string) {
+	switch {
 	case isPair(c):
 		return pairTable(c, rows)
-	case len(t.Contenders()) > 0:
-		return ratioMatrix(t, rows)
+	case len(contenders(c)) > 0:
+		return ratioTables(c, rows, fold)
 	default:
-		return valueTable(c, t, rows)
+		return valueTable(c, c.Tables[0], rows)
 	}
 }
 
@@ -162,28 +176,32 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	f := sortFindings(c)
 	reported, resources := split(c)
 	all := slices.Concat(f.broken, f.proven)
-	for _, p := range f.others {
-		if p.table.Unit == reported[0].Unit {
-			all = append(all, p)
-		}
+	// What a gate closes on has a row.
+	all = append(all, kept(provenIn(resources), func(p place) bool { return p.table.Judged() && p.cell.Verdict == compare.Worse })...)
+	for _, matters := range []bool{true, false} {
+		all = append(all, kept(f.others, func(p place) bool { return p.table.Unit == reported[0].Unit && p.matters() == matters })...)
 	}
+	all = append(all, kept(f.others, func(p place) bool {
+		return p.table.Unit != reported[0].Unit && p.matters() && p.cell.N > 0 && p.cell.Verdict != compare.NoBase
+	})...)
 	others := reported[1:]
 	if isUnpaired(c) { // unit by unit, as benchstat has them
 		all, others = nil, nil
+		_, other := pairCols(c)
 		for _, t := range reported {
 			if !some(t, func(c compare.Cell) bool { return c.Vs != nil && c.Verdict != compare.Same }) {
 				others = append(others, t)
 				continue
 			}
-			all = append(all, slices.DeleteFunc(placesIn(t, t.Rows...), func(p place) bool { return p.col == 0 })...)
+			all = append(all, kept(placesIn(t, t.Rows...), func(p place) bool { return p.col == other })...)
 		}
 	}
-	shown := all[:min(len(all), rows)]
+	shown, left := foldable(all, rows, place.matters)
 	if len(shown) > 0 {
 		table = append(table, pairRows(c, shown, reported[0], Screen))
 	}
-	if n := len(all) - len(shown); n > 0 {
-		folded = append(folded, fmt.Sprintf("%d more: %s", n, countOf(all[len(shown):])))
+	if n := len(left); n > 0 {
+		folded = append(folded, fmt.Sprintf("%d more: %s", n, countOf(left)))
 	}
 	if units := unchangedUnits(others); len(units) > 0 {
 		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
@@ -192,6 +210,23 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 		folded = append(folded, "processor time, collections, memory: "+says)
 	}
 	return table, folded
+}
+
+// foldable parts rows: the first of them, as many as may stand there: those that matter do.
+func foldable[T any](all []T, most int, matters func(T) bool) (shown, left []T) {
+	for _, row := range all {
+		switch {
+		case matters(row):
+			shown = append(shown, row)
+			most--
+		case most > 0:
+			shown = append(shown, row)
+			most--
+		default:
+			left = append(left, row)
+		}
+	}
+	return shown, left
 }
 
 // countOf counts the verdicts of places.
@@ -203,10 +238,12 @@ func countOf(all []place) Tally {
 	return tallyOf(counts, verdictOrder...)
 }
 
-// unchangedUnits are the units of tables in which nothing is proven to differ.
+// unchangedUnits are the units of tables in which something is compared, and nothing is
+// proven to differ.
 func unchangedUnits(tables []compare.Table) (units []string) {
 	for _, t := range tables {
-		if !some(t, func(c compare.Cell) bool { return c.Verdict.Proven() }) {
+		isCompared := some(t, func(c compare.Cell) bool { return c.Vs != nil })
+		if isCompared && !some(t, func(c compare.Cell) bool { return c.Verdict.Proven() }) {
 			units = append(units, t.Unit)
 		}
 	}
@@ -230,7 +267,7 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 		if unpaired {
 			return p.center() + " " + formatSpread(p.cell)
 		}
-		return p.after()
+		return p.center()
 	}
 	link := make(map[string]string)
 	for i, r := range first.Rows {
@@ -254,26 +291,22 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 			return cell
 		}}
 	}
-	isBounded := func(p place) bool { return changeInterval(p.cell.Vs) != "" }
+	isBounded := func(p place) bool { return p.isCompared() && p.change().interval != "" }
+	base, other := pairCols(c)
 	t := tabulate(shown, []column[place]{
 		{head: "benchmark", cell: func(p place) Cell {
 			return Cell{Text: names[benchmark(p.row)], Link: link[benchmark(p.row)]}
 		}},
 		{
-			head: "unit", hide: !slices.ContainsFunc(shown, func(p place) bool { return p.table.Unit != shown[0].table.Unit }),
+			head: "unit", hide: !slices.ContainsFunc(shown, func(p place) bool { return !p.isTime() }),
 			text: func(p place) string { return p.table.Unit },
 		},
-		{head: cutMiddle(first.Cols[0].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, 0)) }},
-		{head: cutMiddle(first.Cols[1].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, 1)) }},
-		{head: "change", right: true, only: place.isCompared, text: func(p place) string {
-			if unpaired && p.cell.Vs.P > c.Alpha {
-				return "~"
-			}
-			return change(p.cell.Vs.Ratio)
-		}},
+		{head: cutMiddle(first.Cols[base].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, base)) }},
+		{head: cutMiddle(first.Cols[other].Name, headWidth), right: true, text: func(p place) string { return value(placeOf(p.table, p.row, other)) }},
+		{head: "change", right: true, only: place.isCompared, text: func(p place) string { return p.change().estimate }},
 		verdict(form == Page), // in view on a phone, where the rest is scrolled to
 		bars,
-		{head: confidence(c) + " interval", right: true, hide: unpaired && form != Page, only: isBounded, text: func(p place) string { return changeInterval(p.cell.Vs) }},
+		{head: confidence(c) + " interval", right: true, hide: unpaired && form != Page, only: isBounded, text: func(p place) string { return p.change().interval }},
 		{head: "p", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
 		{head: "n", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatN(p.cell) }},
 		verdict(form != Page),
@@ -314,7 +347,7 @@ func geomeanRow(t Table, unit compare.Table) []Row {
 		case "unit":
 			r.Cells[i].Text = unit.Unit
 		case "change":
-			r.Cells[i].Text = change(s.Geomean)
+			r.Cells[i].Text = changeOf(s.Geomean, math.NaN(), math.NaN()).estimate
 		case "verdict":
 			r.Cells[i] = Cell{Text: fmt.Sprintf("of %d", s.GeomeanRows), Tone: Dim}
 		}
@@ -322,33 +355,98 @@ func geomeanRow(t Table, unit compare.Table) []Row {
 	return []Row{r}
 }
 
-// ratioMatrix has the ratio and a word for each benchmark and design. It is left out where
-// it would be too wide.
-func ratioMatrix(t compare.Table, rows int) (table []Table, folded []string) {
-	contenders, names := t.Contenders(), rowNames(t)
-	indexes := slices.Collect(func(yield func(int) bool) {
-		for i := range t.Rows[:min(len(t.Rows), rows)] {
-			if !yield(i) {
-				return
+// ratioTables have the ratio and a word for each benchmark and design: of the first unit, and
+// of the others where something differs, proven or not.
+func ratioTables(c *compare.Comparison, rows int, fold bool) (tables []Table, folded []string) {
+	reported, resources := split(c)
+	var unchanged []compare.Table
+	for i, t := range slices.Concat(reported, resources) {
+		contenders := t.Contenders()
+		differs := func(row int) bool {
+			return slices.ContainsFunc(contenders, func(s compare.Standing) bool {
+				p := placeOf(t, t.Rows[row], s.Col)
+				if t.Resource {
+					return p.cell.Verdict == compare.Worse && t.Judged()
+				}
+				return p.cell.Verdict.Proven() || p.cell.Verdict == compare.Unproven
+			})
+		}
+		matters := func(row int) bool {
+			return slices.ContainsFunc(contenders, func(s compare.Standing) bool { return placeOf(t, t.Rows[row], s.Col).matters() })
+		}
+		var indexes []int
+		for row := range t.Rows {
+			if i == 0 || differs(row) {
+				indexes = append(indexes, row)
 			}
 		}
-	})
-	columns := []column[int]{{head: "ratio to the base", text: func(i int) string { return names[i] }}}
+		if len(indexes) == 0 || len(contenders) == 0 {
+			if !t.Resource {
+				unchanged = append(unchanged, t)
+			}
+			continue
+		}
+		shown, left := foldable(indexes, rows, matters)
+		rows = max(0, rows-len(shown))
+		if len(left) > 0 {
+			folded = append(folded, fmt.Sprintf("%d more%s, in which nothing is proven to differ", len(left), inUnit(t)))
+		}
+		if len(shown) == 0 {
+			continue
+		}
+		table := ratioMatrix(t, contenders, shown)
+		if fold && table.narrowed(SummaryColumns).width() > SummaryColumns {
+			table = differences(c, t, contenders, shown)
+		}
+		tables = append(tables, table)
+	}
+	if units := unchangedUnits(unchanged); len(units) > 0 {
+		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
+	}
+	return tables, folded
+}
+
+// ratioMatrix has the ratio and a word for each of some rows, and for each design.
+func ratioMatrix(t compare.Table, contenders []compare.Standing, rows []int) Table {
+	names := rowNames(t)
+	head := "ratio to the base"
+	if in := inUnit(t); in != "" {
+		head = "ratio" + in
+	}
+	columns := []column[int]{{head: head, text: func(i int) string { return names[i] }}}
 	for _, s := range contenders {
 		columns = append(columns, column[int]{head: t.Cols[s.Col].Name, right: true, cell: func(i int) Cell {
-			cell := t.Rows[i].Cells[s.Col]
-			cell.Notes = nil // which a summary has not
-			return Cell{Text: brief(cell), Tone: verdictTone(cell.Verdict)}
+			p := placeOf(t, t.Rows[i], s.Col)
+			p.cell.Notes = nil // which a summary has not
+			text := brief(p.cell)
+			if p.isCompared() && math.IsNaN(p.cell.Vs.Ratio) && p.cell.Verdict != compare.Same {
+				text = p.change().estimate + " " + text
+			}
+			return Cell{Text: text, Tone: verdictTone(p.cell.Verdict)}
 		}})
 	}
-	out := tabulate(indexes, columns)
-	if n := len(t.Rows) - len(indexes); n > 0 {
-		folded = append(folded, fmt.Sprintf("and %d more", n))
+	return tabulate(rows, columns)
+}
+
+// differences are what matters of some rows, a line each, where there are too many designs to
+// stand beside one another.
+func differences(c *compare.Comparison, t compare.Table, contenders []compare.Standing, rows []int) Table {
+	names := rowNames(t)
+	var places []place
+	name := make(map[string]string)
+	for _, i := range rows {
+		name[benchmark(t.Rows[i])] = names[i]
+		for _, s := range contenders {
+			if p := placeOf(t, t.Rows[i], s.Col); p.cell.Verdict != compare.Absent && p.cell.Verdict != compare.Base && p.matters() {
+				places = append(places, p)
+			}
+		}
 	}
-	if len(indexes) == 0 || out.narrowed(SummaryColumns).width() > SummaryColumns {
-		return nil, nil
-	}
-	return []Table{out}, folded
+	ratios := ratioColumns(c)
+	ratios[0].head += inUnit(t)
+	return tabulate(places, slices.Concat([]column[place]{
+		{head: "benchmark", text: func(p place) string { return name[benchmark(p.row)] }}, nameColumn(c),
+	}, ratios, []column[place]{{head: "verdict", cell: verdictCell}}))
 }
 
 // valueTable has the values of what is compared with nothing.
@@ -374,32 +472,31 @@ func valueTable(c *compare.Comparison, t compare.Table, rows int) (table []Table
 	})}, folded
 }
 
-// doubts are what to read before one believes the figures, each in a line, at most so many, and
-// how many targets are met.
-func doubts(c *compare.Comparison, x Extra, most int) []string {
-	all := slices.Concat(prefixed("warning: ", c.Warnings), prefixed("finding: ", c.Findings))
-	more := len(all) - most
-	lines := all[:min(len(all), most)]
-	if score := scored(x.Card); score != "" {
-		lines = append([]string{joined("; ", slices.Concat([]string{score}, lines[:min(len(lines), 1)])...)}, lines[min(len(lines), 1):]...)
-	}
-	lines = each(lines, func(s string) string { return shortened(s, SummaryColumns) })
-	switch {
-	case more <= 0:
-	case most == 0:
-		lines = append(lines, fmt.Sprintf("%d warnings and findings", more))
-	default:
-		lines = append(lines, fmt.Sprintf("and %d more", more))
-	}
-	return lines
-}
+// At most so many findings and warnings stand on a terminal.
+const (
+	shownFindings = 5
+	shownWarnings = 3
+)
 
-// shortened is s, cut to so many characters.
-func shortened(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return strings.TrimRight(string(r[:n-2]), " ,;:") + " …"
+// doubts are what to read before one believes the figures, each in a line, and how many
+// targets are met.
+func doubts(c *compare.Comparison, x Extra) (lines []string) {
+	some := func(what string, all []string, most int) {
+		shown := all
+		if x.Fold {
+			shown = all[:min(len(all), most)]
+		}
+		lines = append(lines, prefixed(what+": ", shown)...)
+		if n := len(all) - len(shown); n > 0 {
+			lines = append(lines, fmt.Sprintf("%d more %ss: --format full has them", n, what))
+		}
 	}
-	return s
+	if score := scored(x.Card); score != "" {
+		lines = append(lines, score)
+	}
+	some("warning", c.Warnings, shownWarnings)
+	some("finding", c.Findings, shownFindings)
+	return lines
 }
 
 // headWidth is how many characters the name of a file has as a head.
@@ -466,7 +563,7 @@ func next(c *compare.Comparison, x Extra) (lines []string) {
 	if x.Next != nil || x.Again == "" {
 		return x.Next
 	}
-	if len(c.Tables) > 0 && len(c.Tables[0].Contenders()) == 0 {
+	if len(c.Tables) > 0 && len(contenders(c)) == 0 {
 		lines = append(lines, "benchrun ab main (in the module) compares it with another version")
 	}
 	lines = append(lines, "benchrun report "+x.Again, "benchrun compare --format full "+x.Again)

@@ -26,46 +26,67 @@ func TestSummaryGolden(t *testing.T) {
 	}
 }
 
-// A summary fits on a screen, whatever it is of; only commands, which are to be copied, may
-// be longer. It is what all that is kept here says.
-func TestSummaryFits(t *testing.T) {
+// On a terminal a summary cuts nothing that matters, and keeps to the habits of a screen
+// where it can: only commands, which are to be copied, may be longer than its lines. A pipe
+// gets every row. It is what all that is kept here says.
+func TestSummaryCutsNothing(t *testing.T) {
 	files, err := filepath.Glob("../../results/*/2*.bench")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
+	folded := 0
 	for _, path := range append(files, samples+"interleaved.bench", "testdata/curves.bench", "testdata/targets.bench", "testdata/side-board.bench") {
 		c, err := compare.Compare([]string{path}, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := summaryOf(t, c, Extra{Again: path})
+		out, piped := summaryOf(t, c, Extra{Again: path, Fold: true}), summaryOf(t, c, Extra{Again: path})
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(lines) > SummaryLines {
-			t.Errorf("%s: %d lines:\n%s", path, len(lines), out)
-		}
-		if isPair(c) && !strings.Contains(out, "verdict\n") {
-			t.Errorf("%s: no row of the table is left:\n%s", path, out)
-		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > SummaryColumns && !strings.HasPrefix(line, "benchrun ") {
 				t.Errorf("%s: %d columns: %s", path, n, line)
 			}
 		}
-		for _, sentence := range sentences(c) {
-			if !strings.Contains(strings.ReplaceAll(out, "\n", " "), sentence) {
+		for _, sentence := range sentences(agreed(c)) {
+			if !strings.Contains(strings.ReplaceAll(out, "\n", " "), sentence) || !strings.Contains(piped, sentence) {
 				t.Errorf("%s: no %q in\n%s", path, sentence, out)
 			}
 		}
+		if strings.Contains(piped, " more: ") || strings.Contains(piped, "--format full has") {
+			t.Errorf("%s: a pipe lacks rows:\n%s", path, piped)
+		}
+		for _, warning := range c.Warnings {
+			mentions(t, piped, warning)
+		}
+		if strings.Contains(out, " more: ") {
+			folded++
+		}
+		if !isPair(c) {
+			continue
+		}
+		for _, tab := range c.Tables {
+			for i, name := range rowNames(tab) {
+				if cell := tab.Rows[i].Cells[1]; cell.Verdict.Proven() && !tab.Resource {
+					row := regexp.MustCompile(`(?m)^\S*` + regexp.QuoteMeta(name[max(0, len(name)-6):]) + ` .*` + string(cell.Verdict))
+					if !row.MatchString(out) {
+						t.Errorf("%s: no row of %s, %s:\n%s", path, name, tab.Unit, out)
+					}
+				}
+			}
+		}
+	}
+	if folded == 0 {
+		t.Error("no summary folds anything")
 	}
 }
 
-// Old, new and change of a row are three ways to say the same, also where the middle values
-// of the two sides have another ratio; so it is in all that is kept here.
-func TestSummaryAgreesWithItself(t *testing.T) {
+// Old, new and change of a row are three ways to say the same in every document, also where
+// the middle values of the two sides have another ratio; so it is in all that is kept here.
+func TestDocumentsAgreeWithThemselves(t *testing.T) {
 	apart := twoVersions(compare.Slower, 1.1)
 	cells := apart.Tables[0].Rows[0].Cells
 	cells[1].Center = cells[0].Center * 1.5
-	all := []*compare.Comparison{apart}
+	all := []*compare.Comparison{apart, unpaired(t)}
 	files, err := filepath.Glob("../../results/*/*-ab*.bench")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
@@ -78,26 +99,34 @@ func TestSummaryAgreesWithItself(t *testing.T) {
 		all = append(all, c)
 	}
 	units := map[string]float64{"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
-	row := regexp.MustCompile(`(?m)  +([0-9.]+) (ns|µs|ms|s) +([0-9.]+) (ns|µs|ms|s) +([+−])([0-9.]+) %`)
-	seen := 0
+	row := regexp.MustCompile(`(?m)[ |]([0-9.]+) (ns|µs|ms|s)(?: ±\S+)?[ |]+([0-9.]+) (ns|µs|ms|s)(?: ±\S+)?[ |]+([+−])([0-9.]+) %(?:[ |]+([+−]?)([0-9.]+) to ([+−]?)([0-9.]+) %)?`)
+	seen, bounded := 0, 0
 	for i, c := range all {
-		for _, form := range []string{summaryOf(t, c, Extra{}), plainText(t, Doc{Blocks: changes(c)})} {
+		for _, form := range []string{summaryOf(t, c, Extra{}), plainText(t, Doc{Blocks: changes(agreed(c))}), commentOn(t, c)} {
 			for _, m := range row.FindAllStringSubmatch(form, -1) {
 				seen++
-				number := func(s string) float64 { return float(t, s) }
-				got := 100 * (number(m[3])*units[m[4]]/(number(m[1])*units[m[2]]) - 1)
-				want := number(m[6])
-				if m[5] == "−" {
-					want = -want
+				signed := func(sign, s string) float64 {
+					if sign == "−" {
+						return -float(t, s)
+					}
+					return float(t, s)
 				}
-				if math.Abs(got-want) > 0.6 {
+				got := 100 * (float(t, m[3])*units[m[4]]/(float(t, m[1])*units[m[2]]) - 1)
+				want := signed(m[5], m[6])
+				if math.Abs(got-want) > 0.2 {
 					t.Errorf("comparison %d: old and new differ by %.2f %%, and it says %s", i, got, m[0])
+				}
+				if m[8] != "" {
+					bounded++
+					if lo, hi := signed(m[7], m[8]), signed(m[9], m[10]); want < lo || want > hi || want == lo && lo < hi && want != 0 && hi-lo > 0.02 {
+						t.Errorf("comparison %d: the estimate is not seen within its interval: %s", i, m[0])
+					}
 				}
 			}
 		}
 	}
-	if seen < 20 {
-		t.Errorf("only %d rows were looked at", seen)
+	if seen < 20 || bounded < 20 {
+		t.Errorf("only %d rows were looked at, %d with an interval", seen, bounded)
 	}
 }
 
@@ -120,8 +149,8 @@ func TestSummarySaysWhatWouldDecide(t *testing.T) {
 	rows[1].Cells[1].Vs.Need, rows[1].Cells[1].Vs.NeedTime = 40, 40*time.Second
 	rows[3].Cells[1].Verdict, rows[3].Cells[1].Vs.Undecidable = compare.Inconclusive, true
 	mentions(t, summaryOf(t, c, Extra{}),
-		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40 --plan sequential, up to\nabout 2m0s",
-		"smallest changes of time that would have been found:\n1 % to 3.4 %", "not decidable in reasonable time while the machine is this noisy: Sum; close other programs")
+		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40 --plan sequential, up to about 2m0s",
+		"smallest changes of time that would have been found: 1 % to 3.4 %", "not decidable in reasonable time while the machine is this noisy: Sum; close other programs")
 	for i := range rows {
 		rows[i].Cells[1].Verdict = compare.Same // whatever else is known of it
 	}
@@ -134,7 +163,10 @@ func TestSummarySaysWhatWouldDecide(t *testing.T) {
 func TestSummaryCutsNames(t *testing.T) {
 	c := twoVersions(compare.Same, 1)
 	c.Tables[0].Rows[1].Name = "Decode/" + strings.Repeat("x", 100) + "/size=1k-2"
-	out := summaryOf(t, c, Extra{})
+	if out := summaryOf(t, c, Extra{}); !strings.Contains(out, strings.Repeat("x", 100)+"/size=1k ") {
+		t.Errorf("a pipe has no room for a name:\n%s", out)
+	}
+	out := summaryOf(t, c, Extra{Fold: true})
 	mentions(t, out, "\nDecode/xxx", "…", "x/size=1k ")
 	for line := range strings.Lines(out) {
 		if n := utf8.RuneCountInString(line) - 1; n > SummaryColumns {
@@ -153,9 +185,9 @@ func TestSentence(t *testing.T) {
 		c    *compare.Comparison
 		want string
 	}{
-		"slower":  {slower, "2 of 4 benchmarks got slower: Encode +30 % (+0.1 to +2.1 %), Decode/size=1k +10 % (+8.9 to +11.1 %); 1 of 4 benchmarks got faster: Sum +0.1 % (−0.9 to +1.1 %)"},
-		"two":     {unpaired(t), "3 unproven in ns/op; 1 of 3 benchmarks got worse in B/op: Encode +30 %; 1 of 3 benchmarks got better in B/op: Decode −23 %"},
-		"designs": {turns(t), "channel: faster on 1 of 2; 0.610 to 1.008"},
+		"slower":  {slower, "2 of 4 benchmarks got slower: Encode +30.0 % (+0.1 to +2.1 %), Decode/size=1k +10.0 % (+8.9 to +11.1 %); 1 of 4 benchmarks got faster: Sum +0.1 % (−0.9 to +1.1 %)"},
+		"two":     {unpaired(t), "3 unproven in ns/op; 1 of 3 benchmarks got worse in B/op: Encode +30 %; 1 of 3 benchmarks got better in B/op: Decode −23.1 %"},
+		"designs": {turns(t), "channel: faster on 1 of 2; 0.610 to 1.008; allocs/op: better on 1 of 2"},
 		"none":    {&compare.Comparison{}, "There is nothing to compare."},
 	} {
 		if got := Sentence(test.c); got != test.want {
@@ -180,15 +212,30 @@ func TestNext(t *testing.T) {
 	}
 }
 
-func TestChangeInterval(t *testing.T) {
+// An estimate and its interval are of one form, with digits that show that the one lies in the
+// other.
+func TestChangeAndInterval(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
-		lo, hi float64
-		want   string
+		ratio, lo, hi float64
+		want          change
 	}{
-		{1.097, 1.104, "+9.7 to +10.4 %"}, {0.994, 1.025, "−0.6 to +2.5 %"}, {1, 1.00001, "0 to 0 %"}, {0.6, 0.7, "−40 to −30 %"}, {1.5, 2.5, "+50 % to ×2.500"}, {0, 2, ""},
+		{1.1, 1.097, 1.104, change{"+10.0 %", "+9.7 to +10.4 %"}},
+		{1.146, 1.1448, 1.1471, change{"+14.6 %", "+14.5 to +14.7 %"}},
+		{1.0497, 1.0494, 1.05, change{"+4.97 %", "+4.94 to +5.00 %"}},
+		{1.01, 0.994, 1.025, change{"+1.0 %", "−0.6 to +2.5 %"}},
+		{1, 1, 1.00001, change{"0 %", "0 to 0 %"}},
+		{0.65, 0.6, 0.7, change{"−35.0 %", "−40.0 to −30.0 %"}},
+		{2.043, 1.74, 2.398, change{"×2.043", "×1.740 to ×2.398"}},
+		{1.9, 1.5, 2.5, change{"×1.900", "×1.500 to ×2.500"}},
+		{28030, 27694, 28369, change{"×28030", "×27694 to ×28369"}},
+		{1.5, 0, 2, change{"+50 %", ""}},
+		{0.6842, nan, nan, change{"−31.6 %", ""}},
+		{1.2, 1.1, inf, change{"+20 %", ""}},
+		{nan, nan, nan, change{"–", ""}},
 	} {
-		if got := changeInterval(&compare.Versus{Lo: test.lo, Hi: test.hi}); got != test.want {
-			t.Errorf("%v to %v is %q, want %q", test.lo, test.hi, got, test.want)
+		if got := changeOf(test.ratio, test.lo, test.hi); got != test.want {
+			t.Errorf("%v, %v to %v is %q, want %q", test.ratio, test.lo, test.hi, got, test.want)
 		}
 	}
 }
@@ -201,6 +248,10 @@ func TestRowNames(t *testing.T) {
 	for _, test := range []struct{ in, want []string }{
 		{[]string{"Group/workload=short-2", "Hash-2"}, []string{"Group/short", "Hash"}},
 		{[]string{"Hash-2", "Hash-4"}, []string{"Hash-2", "Hash-4"}},
+		{[]string{"Shift/delta=-1", "Shift/delta=-2"}, []string{"Shift/delta=-1", "Shift/delta=-2"}},
+		{[]string{"Shift/delta=-1"}, []string{"Shift/delta=-1"}},
+		{[]string{"Shift/delta=-1-8", "Sum-8"}, []string{"Shift/delta=-1", "Sum"}},
+		{[]string{"Sort/size-100", "Sum"}, []string{"Sort/size-100", "Sum"}},
 		{[]string{"A/workload=x", "A/x", "B-y"}, []string{"A/workload=x", "A/x", "B-y"}},
 	} {
 		if got := rowNames(rows(test.in...)); strings.Join(got, " ") != strings.Join(test.want, " ") {

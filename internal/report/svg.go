@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/perf/benchunit"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 )
 
@@ -189,7 +190,7 @@ func (s scale) changeTicks(most int) []tick {
 	}
 	for i, t := range ticks {
 		if v, err := strconv.ParseFloat(t.label, 64); err == nil {
-			ticks[i].label = change(v)
+			ticks[i].label = changeOf(v, math.NaN(), math.NaN()).estimate
 		}
 	}
 	return ticks
@@ -235,7 +236,8 @@ func (s scale) valuesAt(steps []float64, decades int) []float64 {
 
 // formatTick writes a round value of unit.
 func formatTick(v float64, unit string) string {
-	if sec, ok := seconds(v, unit); ok {
+	if scale := compare.Seconds(unit); scale > 0 {
+		sec := v * scale
 		for _, u := range timeUnits {
 			if sec >= 0.9999*u.sec || u.name == "ns" {
 				return fmt.Sprintf("%.3g %s", sec/u.sec, u.name)
