@@ -635,7 +635,7 @@ var wrongGroups = []wrong{
 	// The limit.
 	{"limit one too high", "limit-respected limit-slot-back"},
 	{"limit one too low", "limit-reached limit-all-at-once"},
-	{"limit ignored", "limit-respected limit-close-releases-go"},
+	{"limit ignored", "limit-never-exceeded limit-respected limit-close-releases-go"},
 	{"slot kept until the result is taken", "limit-slot-free-before-taken"},
 	{"blocked Go not released by Close", "limit-close-releases-go limit-go-within-full-group"},
 	{"blocked Go accepted after Close", "limit-close-releases-go"},

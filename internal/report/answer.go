@@ -151,6 +151,30 @@ func Sentence(c *compare.Comparison) string {
 	return strings.Join(slices.Concat(faults(c), sentences(c)[:1]), "; ")
 }
 
+// Outcome says in a sentence what came of a run, compared or not.
+func Outcome(c *compare.Comparison) string {
+	clauses := map[string]int{}
+	for _, f := range c.Files {
+		for _, k := range f.Clauses {
+			clauses[k.Result]++
+			clauses[""]++
+		}
+	}
+	said := ""
+	if n := clauses[""]; n > 0 {
+		said = fmt.Sprintf("%s: %d passed, %d skipped, %d failed", counted(n, "clause"), clauses["pass"], clauses["skip"], n-clauses["pass"]-clauses["skip"])
+	}
+	switch {
+	case len(c.Tables) == 0 && said == "":
+		return joined("; ", append(faults(c), "There is no figure in it.")...)
+	case len(c.Tables) == 0:
+		return joined("; ", append(faults(c), said+".")...)
+	case len(c.Tables[0].Contenders()) == 0:
+		return joined("; ", append(faults(c), said, counted(len(c.Tables[0].Rows), "benchmark")+" measured, and nothing to compare with.")...)
+	}
+	return joined("; ", said, Sentence(c))
+}
+
 // sentences are the answer: one for a pair, else one for each contender.
 func sentences(c *compare.Comparison) []string {
 	if len(c.Tables) == 0 {

@@ -80,12 +80,16 @@ func conformSentence(m *conform.Matrix) string {
 	for _, p := range m.Packages {
 		passed, s, f := p.Count()
 		failed, skipped, all = failed+f, skipped+s, all+passed+s+f
+		var names []string
 		for _, c := range m.Clauses {
-			if r, ok := p.Results[c.Name]; ok && !r.Passed() && first == "" {
-				first = c.Name
-				if len(m.Packages) > 1 {
-					first += " in " + p.Path
-				}
+			if r, ok := p.Results[c.Name]; ok && !r.Passed() {
+				names = append(names, c.Name)
+			}
+		}
+		if len(names) > 0 && first == "" {
+			first = conform.LookFirst(names)
+			if len(m.Packages) > 1 {
+				first += " in " + p.Path
 			}
 		}
 	}

@@ -37,8 +37,11 @@ type run struct {
 	Holes     int
 	Latest    string // name of the latest result
 	Torn      bool   // ends in the middle of a line
+	stamp     string // changes with the file
 	Modified  time.Time
-	Problem   string // why the file cannot be read
+	When      time.Time // by which runs are in order
+	Outcome   string    // a sentence; empty if it is not known
+	Problem   string    // why the file cannot be read
 }
 
 // parseRun reads as much of a results file as is there. Lines that it does not know
@@ -107,7 +110,7 @@ func (r run) State(now time.Time) string {
 	case r.Done:
 		return "complete: " + blocks
 	case r.Planned == 0:
-		return "no plan: " + blocks
+		return "complete" // as far as one can know: it is the output of go test, or of a board
 	case now.Sub(r.Modified) < recently:
 		return "goes on: " + blocks
 	}
@@ -159,7 +162,7 @@ func (s *server) runs() (list []run, more bool) {
 		list = append(list, run{Name: ".", Problem: err.Error()})
 	}
 	slices.SortStableFunc(list, func(a, b run) int {
-		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(b.Name, a.Name))
+		return cmp.Or(b.When.Compare(a.When), strings.Compare(b.Name, a.Name))
 	})
 	return list, more
 }
@@ -172,11 +175,64 @@ func (s *server) runOf(name string) run {
 	}
 	r := parseRun(name, f.data)
 	r.Modified = f.modified
-	// A checkout gives all files one time; what the run says of itself is better.
-	if t, err := time.Parse(time.RFC3339, r.Config["started"]); err == nil && r.Done {
-		r.Modified = t
+	r.When = r.began()
+	if r.When.IsZero() || r.Planned > 0 && !r.Done && s.o.Now().Sub(r.Modified) < recently {
+		r.When = r.Modified
 	}
+	r.stamp = f.stamp
 	return r
+}
+
+// began is when a run began, as it says itself or the name of its file, as benchrun gives
+// them: a checkout gives all files one time.
+func (r run) began() time.Time {
+	if t, err := time.Parse(time.RFC3339, r.Config["started"]); err == nil {
+		return t
+	}
+	const form = "20060102-150405"
+	base := path.Base(r.Name)
+	t, _ := time.Parse(form, base[:min(len(base), len(form))])
+	return t
+}
+
+// Counts says how many results there are, and how many are missing.
+func (r run) Counts() string {
+	counts := fmt.Sprintf("%d results", r.Results)
+	if r.Results == 1 {
+		counts = "1 result"
+	}
+	if r.Holes > 0 {
+		counts += fmt.Sprintf(", %d missing", r.Holes)
+	}
+	return counts
+}
+
+// patience is how long the list may take to say what came of runs: of the newest at least, and of
+// the others when it is asked for again.
+const patience = time.Second
+
+// conclude says what came of the runs, the first ones of the list first.
+func (s *server) conclude(list []run) {
+	begun := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range list {
+		r := &list[i]
+		if r.Problem != "" || r.Planned > 0 && !r.Done || i > 0 && time.Since(begun) > patience {
+			continue
+		}
+		r.Outcome, _ = s.outcomes.get(r.Name, r.stamp, func() (string, error) {
+			f, err := s.read(r.Name, maxResults)
+			if err != nil {
+				return "", err
+			}
+			c, err := s.compare(r.Name, compare.Of(record.Read(r.Name, f.data)))
+			if err != nil {
+				return "It cannot be compared: " + err.Error(), nil
+			}
+			return report.Outcome(c), nil
+		})
+	}
 }
 
 // Started is when the run began, for people.
@@ -193,6 +249,7 @@ func (r run) Commit() string {
 // index lists the runs.
 func (s *server) index(w http.ResponseWriter, r *http.Request) error {
 	list, more := s.runs()
+	s.conclude(list)
 	return show(w, r, "index", "Results", struct {
 		Runs []run
 		Now  time.Time

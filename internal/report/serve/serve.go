@@ -51,7 +51,7 @@ func New(root *os.Root, o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{root: root, o: o, pages: make(cache[[]byte]), profiles: make(cache[map[string]http.Handler])}
+	s := &server{root: root, o: o, pages: make(cache[[]byte]), outcomes: make(cache[string]), profiles: make(cache[map[string]http.Handler])}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", handled(s.index))
 	mux.HandleFunc("GET /live.js", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/live.js") })
@@ -65,6 +65,7 @@ type server struct {
 
 	mu       sync.Mutex // one page is made at a time: that may take a processor for a second
 	pages    cache[[]byte]
+	outcomes cache[string] // of runs, in a sentence
 	profiles cache[map[string]http.Handler]
 }
 
