@@ -244,3 +244,71 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestMakeRoom: there are at most as many as may be, and the one that gives way is the oldest of
+// those that were never used, of the address that has the most.
+func TestMakeRoom(t *testing.T) {
+	n := newVictim(t, nil).a.node
+	add := func(address string, used, dialed bool) *association {
+		a := newAssociation(n, &blind{}, dialed)
+		a.alarm.Stop()
+		n.begun++
+		a.begun, a.address, a.opened = n.begun, address, true
+		if used {
+			a.received = 1
+		}
+		n.all[a] = struct{}{}
+		return a
+	}
+	clear(n.all)
+	defer clear(n.all)
+	add("x", false, true) // this end's own does not count
+	used, older, newer, other := add("x", true, false), add("x", false, false), add("x", false, false), add("y", false, false)
+	late := &association{address: "y", opened: true}
+	for i, want := range []*association{nil, older, newer} {
+		most := 5 - min(i, 1) - max(0, i-1) // one more than there are, and then as many
+		if !n.makeRoom(late, most) {
+			t.Fatalf("step %d: refused", i)
+		}
+		for _, a := range []*association{used, older, newer, other} {
+			if a.leaves && (i == 0 || a != older && a != want) {
+				t.Errorf("step %d: a wrong one gives way", i)
+			}
+		}
+		if want != nil && !want.leaves {
+			t.Errorf("step %d: nothing gives way", i)
+		}
+	}
+}
+
+// TestHostileBytes: what waits is bounded in bytes as well as in messages, and what came too
+// early in frames as well as in bytes.
+func TestHostileBytes(t *testing.T) {
+	v := newVictim(t, nil)
+	held := v.target.Address()
+	v.sys.Suspend(v.target, actor.Suspension{})
+	v.sys.RunUntilIdle()
+	v.a.node.config.Backlog = 1
+	first := appendText(appendText([]byte{recordMessage, 1}, held.Path), held.PID.String())
+	first = append(appendText(append(first, 1), "w"), 0)
+	next := []byte{recordMessage, 1, 1, 0}
+	body := make([]byte, 900_000)
+	var err error
+	n := uint64(0)
+	for ; err == nil && n < 2*lookEvery; n++ {
+		err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: n + 1}, appendBytes(first, body)))
+		first = next
+	}
+	if most := uint64(lookEvery + 4); !errors.Is(err, ErrProtocol) || n > most {
+		t.Errorf("%d messages of %d bytes wait: %v", n, len(body), err)
+	}
+	v = newVictim(t, nil)
+	for i := range uint64(2 * mostStash) {
+		if err := v.a.in.frame(frameOf(frameData, header{tag: 1, number: i + 2}, []byte{recordForget})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := len(v.a.in.stash); got != mostStash {
+		t.Errorf("%d frames are kept for one that never comes, want %d", got, mostStash)
+	}
+}
