@@ -29,12 +29,12 @@ func newABCmd() *cobra.Command {
 	c := &abFlags{AB: runner.DefaultAB()}
 	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), fields{
 		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
-		"identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
+		"command": &c.Command, "shell": &c.Shell, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 && c.Resume == "" {
-			return errors.New("ab needs a version to compare to, such as main or HEAD~1")
+			return errors.New("ab needs a version to compare to, such as main or HEAD~1, or --command and two commands")
 		}
 		return nil
 	}
@@ -46,6 +46,13 @@ func newABCmd() *cobra.Command {
 func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	c.Args, c.Packages = versionsAndPackages(cmd, args)
 	c.Given = cmd.Flags().Changed
+	if err := c.check(true); err != nil {
+		return err
+	}
+	if err := refuse(cmd, rule{c.Command, []string{"why", "on", "bench", "dir", "cpu", "layouts", "benchmem", "identical", "trimpath", "no-cache"}, "is for versions of a module: leave out --command"},
+		rule{!c.Command, []string{"shell"}, "is for --command"}); err != nil {
+		return err
+	}
 	if err := refuse(cmd, rule{c.on != "", []string{"why", "out", "resume"}, "is for this machine: leave out --on"}); err != nil {
 		return err
 	}

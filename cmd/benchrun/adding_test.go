@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,10 +37,17 @@ func TestAddingAnImplementation(t *testing.T) {
 	if out, ok := goIn(t, dir, "vet", "."); !ok {
 		t.Fatal(out)
 	}
-	if out, ok := goIn(t, dir, "test", "-count=1", "-run", "^TestConformance$", "."); !ok {
+	out, ok := goIn(t, dir, "test", "-count=1", "-v", "-run", "^TestConformance$", ".")
+	if !ok {
 		t.Fatal(out)
 	}
-	out, ok := goIn(t, dir, "test", "-run", "^$", "-bench", "Group/workload=nested", "-benchtime", "1x", ".")
+	clauses := len(regexp.MustCompile(`(?m)^ +--- (PASS|SKIP): TestConformance/[a-z]+/[a-z-]+ `).FindAllString(out, -1))
+	for _, where := range []string{"README.md", "docs/adding-an-implementation.md"} {
+		if m := regexp.MustCompile(`(\d+) clauses`).FindStringSubmatch(readPage(t, filepath.Join(root, where))); m == nil || m[1] != strconv.Itoa(clauses) {
+			t.Errorf("%s has %q, and a group is checked by %d clauses", where, m, clauses)
+		}
+	}
+	out, ok = goIn(t, dir, "test", "-run", "^$", "-bench", "Group/workload=nested", "-benchtime", "1x", ".")
 	for _, column := range []string{"ref-errgroup", "lockbased", "workstealing", "mine"} {
 		if !ok || !strings.Contains(out, "BenchmarkGroup/workload=nested/impl="+column) {
 			t.Errorf("no benchmark of %s stands beside the others:\n%s", column, out)

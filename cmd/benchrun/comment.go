@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 )
@@ -22,7 +24,12 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 		if err := comparison(out, compared, x).show(out, "text", nil); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends
+		if run.Unmeasured == nil {
+			fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends
+		}
+		for _, h := range run.Skipping() {
+			fmt.Fprintf(out, "%s skips itself in %s: %s\n", strings.TrimPrefix(h.Case, record.ResultMark), h.Side, h.Reason)
+		}
 	}
 	if c.comment == "" {
 		return nil

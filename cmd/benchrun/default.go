@@ -71,7 +71,7 @@ func runDefault(cmd *cobra.Command, on string) error {
 // below folder, what one looks like.
 func welcome(folder string) string {
 	const text = `nothing to do yet. It says which benchmarks of a Go module got slower, by how much, and how surely:
-  benchrun ab main      compares the working directory with main, in about a minute
+  benchrun ab main      compares the working directory with main, in a minute or two
   benchrun run .        measures the benchmarks of a package, and keeps the results
   benchrun --help       has the rest (in a checkout of dyno, benchrun alone compares its implementations)`
 	if hasBenchmark(folder) {

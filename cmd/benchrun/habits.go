@@ -110,6 +110,11 @@ func habitual(root *cobra.Command, args []string) (out, notes, goFlags []string,
 		name, value, hasValue := strings.TrimPrefix(m[1], "test."), strings.TrimPrefix(m[2], "="), m[2] != ""
 		f := flagOf(cmd, name)
 		h := habitOf(cmd, name)
+		if cmd == root && f == nil && len(name) > 1 {
+			if owners := ownersOf(root, name); len(owners) > 0 {
+				return nil, nil, nil, ofOthers(arg, owners)
+			}
+		}
 		if f != nil || h == nil {
 			switch {
 			case len(name) > 1:

@@ -69,12 +69,20 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	}
 	name := unknown.GetSpecifiedName()
 	if owners := ownersOf(cmd.Root(), name); len(owners) > 0 {
-		return fmt.Errorf("%w; it is one of benchrun %s", err, strings.Join(owners[:min(4, len(owners))], ", "))
+		return ofOthers("--"+name, owners)
 	}
 	if near := nearestFlag(cmd, name); near != "" {
 		return fmt.Errorf("%w; did you mean --%s?", err, near)
 	}
 	return fmt.Errorf("%w%s", err, help)
+}
+
+// ofOthers is the error for a flag of other commands, those first that are mostly meant.
+func ofOthers(flag string, owners []string) error {
+	first := []string{"run", "ab", "compare"}
+	rank := func(path string) int { return (slices.Index(first, path) + len(first) + 1) % (len(first) + 1) }
+	slices.SortStableFunc(owners, func(a, b string) int { return rank(a) - rank(b) })
+	return fmt.Errorf("unknown flag: %s; it is one of benchrun %s", flag, strings.Join(owners[:min(4, len(owners))], ", "))
 }
 
 // nearestFlag returns the flag of cmd whose name is nearest to name, "" if none is

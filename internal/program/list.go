@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,20 +54,39 @@ func List(ctx context.Context, path, dir string, args []string, timeout time.Dur
 		return nil, &Failure{Reason: fmt.Sprintf("does not say within %v which benchmarks it has", timeout)}
 	case p.Failed():
 		said := p.Printed()
-		return nil, &Failure{Reason: "asked for its benchmarks, it " + child.WhyFailed(said, cmd.ProcessState) + lastLine(said), Output: child.Excerpt(said)}
+		return nil, &Failure{Reason: "asked for its benchmarks, it " + WhyEnded(said, cmd.ProcessState), Output: child.Excerpt(said)}
 	}
 	return parseListing(p.Stdout.String())
 }
 
-// lastLine returns the last line of what a program has printed, behind a colon; "" if it
-// has printed nothing.
-func lastLine(said string) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return ": " + last
+// WhyEnded says in one line why a process ended that failed: if neither a crash nor a
+// benchmark says it, with the last line that it printed.
+func WhyEnded(said string, state *os.ProcessState) string {
+	why := child.WhyFailed(said, state)
+	if strings.HasPrefix(why, "ended with ") {
+		why += LastLine(said)
+	}
+	return why
+}
+
+// LastLine returns the last line of what a program has printed, but for what package testing
+// prints itself, behind a colon; "" if it has printed nothing.
+func LastLine(said string) string {
+	for _, line := range slices.Backward(strings.Split(said, "\n")) {
+		line = strings.TrimSpace(line)
+		if line == "" || ofTesting.MatchString(line) {
+			continue
+		}
+		if r := []rune(line); len(r) > 200 {
+			line = string(r[:200]) + "…"
+		}
+		return ": " + line
 	}
 	return ""
 }
+
+// ofTesting matches what package testing prints beside logs.
+var ofTesting = regexp.MustCompile(`^(PASS|FAIL|goos: .*|goarch: .*|pkg: .*|cpu: .*|Benchmark\S*|Benchmark\S*\s+\d+\s.*|--- .*)$`)
 
 // parseListing reads what a program prints that is asked for its benchmarks.
 func parseListing(text string) (*Listing, error) {

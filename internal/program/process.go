@@ -420,11 +420,11 @@ func (p *Process) dead() error {
 		return p.fail(why)
 	}
 	said, state := p.proc.Printed(), p.proc.Cmd.ProcessState
-	why := child.WhyFailed(said, state)
+	why := WhyEnded(said, state)
 	if state.Success() {
 		// It is in order, but for the benchmark.
 		if why = EndedWithoutRunning; p.hello.Mode != "" {
-			why = "the benchmark or its package ended the process"
+			why = "the benchmark or its package ended the process" + LastLine(said)
 		}
 	}
 	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})

@@ -35,6 +35,15 @@ func Matches(bench, name string) bool {
 	})
 }
 
+// MatchesTop reports whether bench chooses the benchmark of that name, or may choose one
+// beneath it.
+func MatchesTop(bench, name string) bool {
+	return slices.ContainsFunc(splitPattern(bench), func(elems []string) bool {
+		re, err := regexp.Compile(elems[0])
+		return err == nil && re.MatchString(name)
+	})
+}
+
 // splitPattern splits a -test.bench pattern into the regular expressions that it
 // consists of, as package testing does: at bars into alternatives, and these at
 // slashes, but not within brackets.

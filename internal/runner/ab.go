@@ -25,6 +25,9 @@ type AB struct {
 	// Args are the versions, and packages behind them; then come Packages.
 	Args []string
 
+	Command bool // Args are two commands, whose processes are compared
+	Shell   bool // a shell runs them
+
 	// Compare says how the results are judged: a sequential plan is decided so.
 	Compare compare.Options
 	// Within is about how long measuring may take; 0 means as long as it takes.
@@ -62,6 +65,15 @@ type ABRun struct {
 	Unmeasured *compare.Comparison
 }
 
+// Skipping are the benchmarks that skip themselves, of a comparison of which nothing could be
+// measured.
+func (r *ABRun) Skipping() (holes []record.Hole) {
+	if r.Unmeasured == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.absent), func(h record.Hole) bool { return !h.Skipped || h.Gone() || h.Case == "" })
+}
+
 // ErrNothing is the error of a comparison of which nothing can be measured.
 var ErrNothing = errors.New("nothing to compare: no benchmark that matches runs in both versions")
 
@@ -72,6 +84,13 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 	from, err := c.resume()
 	if err != nil {
 		return nil, err
+	}
+	if from != nil {
+		texts, _ := commandsOf(from.Plan.Packages)
+		c.Command = len(texts) > 0
+	}
+	if c.Command {
+		return r.commands(ctx, c, from, then)
 	}
 	plan := c.plan(from)
 	plan.Col = record.SideKey
@@ -165,10 +184,14 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		names, v.packages = sidesOf(from), from.Plan.Packages
 	}
 	plan.Packages = v.packages
-	if err := v.lay(ctx, names, from); err != nil {
+	if err := v.lay(ctx, names, from); errors.Is(err, versions.ErrNoModule) {
+		return hinted(c.Dir, err)
+	} else if err != nil {
 		return err
 	}
-	if err := v.build(ctx); err != nil {
+	if err := v.build(ctx); errors.Is(err, testbin.ErrNoPackage) || errors.Is(err, errUntested) {
+		return hinted(c.Dir, err)
+	} else if err != nil {
 		return err
 	}
 	if from != nil {
@@ -211,7 +234,7 @@ func (v *Versions) nothing(ctx context.Context, c *AB, plan *record.Plan) (*comp
 		fmt.Fprintln(v.w, "no package that differs has benchmarks that match; nothing to measure")
 		return nil, nil
 	case plan.Bench == ".":
-		return nil, fmt.Errorf("nothing to compare: %w", noBenchmarks(v.packages))
+		return nil, fmt.Errorf("nothing to compare: %w", noBenchmarks(c.Dir, v.packages))
 	}
 	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), nil, plan))
 }

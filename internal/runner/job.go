@@ -90,6 +90,9 @@ func benchmarks(p *record.Plan) int {
 	return len(p.Cases) * len(p.CPU)
 }
 
+// longRun is how long a comparison takes at least to have it said how it takes less.
+const longRun = 4 * time.Minute
+
 // carryOut measures into store, and closes it.
 func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) error {
 	rest := session.NewForecast(j.plan, j.from)
@@ -97,6 +100,9 @@ func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) erro
 		fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
 			console.Count(benchmarks(j.plan), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
 			console.Rough(rest.Left()), j.plan.Seed, store.Path)
+		if j.plan.Col == record.SideKey && rest.Left() > longRun {
+			fmt.Fprintln(r.con, "for less: Ctrl-C, and --within 3m, or --bench and packages for fewer benchmarks")
+		}
 	}
 	err := session.Run(ctx, j.plan, j.subject, store, j.from, r.progress,
 		func() ([]record.Group, error) { return compare.Decided(j.plan, store.Path) })

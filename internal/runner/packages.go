@@ -146,7 +146,7 @@ func noteMade(here *record.Circumstances, programs []subject.Program) {
 // into its plan.
 func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, calibration *Calibration) (tests *Tests, err error) {
 	plan := j.plan
-	o := testbin.BuildOptions{Driven: plan.InTurns()}
+	o := testbin.BuildOptions{Driven: true}
 	if plan.Layouts > 1 {
 		// Of a program that is measured again, nothing is linked but itself.
 		o.Cache = r.openCache()
@@ -160,9 +160,8 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, 
 		if calibration != nil {
 			calibration.plan(plan, tests.Cases)
 		}
-		if err = tests.withoutTurns(ctx, folder, plan, o); err == nil {
-			err = c.canTakeTurns(plan, tests.inTurns(plan))
-		}
+		withoutTurns(plan)
+		err = c.canTakeTurns(plan, tests.inTurns(plan))
 	}
 	if err != nil {
 		return nil, err
@@ -192,31 +191,11 @@ func linked(con *console.Console, what string) func(linked, of int) {
 	return func(linked, of int) { con.Status(fmt.Sprintf("%d/%d layouts of the %s linked", linked, of, what)) }
 }
 
-// withoutTurns makes plan one of plain processes, and the tests such as go test builds, if
-// nothing is compared with anything.
-func (t *Tests) withoutTurns(ctx context.Context, folder string, plan *record.Plan, o testbin.BuildOptions) (err error) {
-	if slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
-		return nil
+// withoutTurns makes plan one of plain processes if nothing is compared with anything.
+func withoutTurns(plan *record.Plan) {
+	if !slices.ContainsFunc(plan.Groups(), plan.TakesTurns) {
+		plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
 	}
-	plan.Mode, plan.Control, plan.Rounds, plan.Slice, plan.Layouts = "", false, 0, 0, 0
-	if !o.Driven {
-		return nil
-	}
-	var packages []string
-	var ready []testbin.Binary
-	for _, b := range t.Binaries {
-		if b.Prebuilt() {
-			ready = append(ready, b)
-		} else {
-			packages = append(packages, b.Pkg)
-		}
-	}
-	if len(packages) == 0 {
-		return nil
-	}
-	t.Binaries, _, err = testbin.Build(ctx, ".", folder, packages, testbin.BuildOptions{})
-	t.Binaries = append(t.Binaries, ready...)
-	return err
 }
 
 // inTurns returns the binaries whose benchmarks are to take turns.
@@ -260,21 +239,18 @@ func build(ctx context.Context, w io.Writer, folder string, packages []string, o
 	}
 	binaries, problems, err := testbin.Build(ctx, ".", folder, packages, o)
 	if err != nil {
-		return nil, err
+		return nil, hinted(".", err)
 	}
 	t := &Tests{Binaries: binaries, Programs: programs, Says: make(map[record.Case]string)}
 	for _, p := range problems {
-		fmt.Fprintf(w, "benchrun: %s %s\n", p.Pkg, p.Reason)
-		if strings.TrimSpace(p.Output) != p.Reason { // else it would stand there twice
-			fmt.Fprint(w, p.Output)
-		}
+		fmt.Fprintf(w, "benchrun: %s %s\n", p.Pkg, p)
 		t.Absent = append(t.Absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason, Skipped: p.Untested})
 	}
 	if len(binaries)+len(programs) == 0 {
 		if !slices.ContainsFunc(problems, func(p testbin.BuildProblem) bool { return !p.Untested }) {
-			return nil, fmt.Errorf("nothing to measure: %w", noTests(packages))
+			return nil, fmt.Errorf("nothing to measure: %w", hinted(".", noTests(packages)))
 		}
-		return nil, errors.New("nothing to measure: no package could be built; why stands above")
+		return nil, hinted(".", errors.New("nothing to measure: no package could be built; why stands above"))
 	}
 	return t, nil
 }
@@ -290,7 +266,7 @@ func (r *Runner) List(ctx context.Context, plan *record.Plan) (*Tests, error) {
 		return nil, err
 	}
 	plan.Packages = packagesOr(ctx, plan.Packages)
-	return listTests(ctx, r.con, folder, plan, testbin.BuildOptions{})
+	return listTests(ctx, r.con, folder, plan, testbin.BuildOptions{Driven: true})
 }
 
 // listTests builds the Packages of plan into folder and lists those of their benchmarks that
@@ -329,8 +305,11 @@ func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Pla
 		h := t.Absent[i]
 		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
 	}
+	if slices.ContainsFunc(t.Absent, func(h record.Hole) bool { return strings.HasPrefix(h.Reason, record.ListingFailed) }) {
+		return nil, errors.New("nothing to measure: no package could list its benchmarks; why stands above")
+	}
 	if plan.Bench == "." {
-		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(plan.Packages))
+		return nil, fmt.Errorf("nothing to measure: %w", noBenchmarks(".", plan.Packages))
 	}
 	all, err := subject.Cases(t.Programs, ".", nil)
 	if err != nil {
@@ -384,9 +363,13 @@ func noTests(packages []string) error {
 	return fmt.Errorf("there are no _test.go files in %s; benchmarks stand in them", strings.Join(packages, " "))
 }
 
-// noBenchmarks is the error for packages that have tests and no benchmarks.
-func noBenchmarks(packages []string) error {
-	return fmt.Errorf("there are no benchmarks in %q. %s", strings.Join(packages, " "), Example)
+// noBenchmarks is the error for packages of the folder dir that have tests and no benchmarks.
+func noBenchmarks(dir string, packages []string) error {
+	err := fmt.Errorf("there are no benchmarks in %q", strings.Join(packages, " "))
+	if text := hint(dir); text != "" {
+		return fmt.Errorf("%w; %s", err, text)
+	}
+	return fmt.Errorf("%w. %s", err, Example)
 }
 
 // Example is a benchmark to copy.

@@ -62,7 +62,7 @@ func (r *Runner) rebuildPackages(ctx context.Context, b *Rebuilt, run *record.In
 		binaries, problems, err := testbin.Build(ctx, ".", out, run.Plan.Packages, o)
 		for _, p := range problems {
 			if !p.Untested {
-				fmt.Fprintf(r.con, "benchrun: %s %s\n%s", p.Pkg, p.Reason, p.Output)
+				fmt.Fprintf(r.con, "benchrun: %s %s\n", p.Pkg, p)
 			}
 		}
 		return binaries, err

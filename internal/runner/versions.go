@@ -180,7 +180,7 @@ func (v *Versions) build(ctx context.Context) error {
 	}
 	if len(v.all()) == 0 {
 		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p testbin.BuildProblem) bool { return !p.Untested }) {
-			return fmt.Errorf("nothing to compare: %w", noTests(v.packages))
+			return fmt.Errorf("%w: %w", errUntested, noTests(v.packages))
 		}
 		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
 	}
@@ -189,6 +189,9 @@ func (v *Versions) build(ctx context.Context) error {
 	}
 	return nil
 }
+
+// errUntested begins the error that no package has tests.
+var errUntested = errors.New("nothing to compare")
 
 // compile compiles both versions at the same time.
 func (v *Versions) compile(ctx context.Context) (problems [2][]testbin.BuildProblem, err error) {
@@ -283,12 +286,12 @@ func (v *Versions) check(problems [2][]testbin.BuildProblem) error {
 			case p.Untested:
 			case broken(1-i, p.Pkg):
 				if i == 1 {
-					fmt.Fprintf(v.w, "benchrun: %s, in both versions: %s\n%s", p.Pkg, p.Reason, p.Output)
+					fmt.Fprintf(v.w, "benchrun: %s, in both versions: %s\n", p.Pkg, p)
 					v.absent = append(v.absent, record.Hole{Pkg: p.Pkg, Reason: p.Reason})
 				}
 			case p.Unknown: // the other version has it; its benchmarks are alone
 			default:
-				fmt.Fprintf(&failed, "\n%s of %s: %s\n%s", p.Pkg, v.trees[i].Name, p.Reason, console.Indent(strings.TrimRight(p.Output, "\n")))
+				fmt.Fprintf(&failed, "\n%s of %s: %s", p.Pkg, v.trees[i].Name, strings.ReplaceAll(p.String(), "\n", "\n    "))
 			}
 		}
 	}
@@ -314,11 +317,7 @@ func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
 	}
 	var absent []record.Hole
 	v.cases, absent = record.MatchSides(cases[0], cases[1], failed)
-	for _, h := range absent {
-		if h.Gone() {
-			fmt.Fprintf(v.w, "%s %s: %s\n", h.Pkg, h.Case, h.Reason)
-		}
-	}
+	v.tellAbsent(ctx, absent)
 	v.absent = append(v.absent, absent...)
 	return nil
 }

@@ -27,6 +27,8 @@ var drive = newDriver()
 type driver struct {
 	name     string // of the benchmark; "" in an ordinary process
 	in, out  *os.File
+	report   bool   // nothing is driven: out is told what runs, and what came of it
+	begun    string // the latest benchmark that was reported to run
 	slow     float64
 	counters bool
 	deps     testDeps
@@ -69,6 +71,8 @@ func newDriver() *driver {
 		switch key, value, _ := strings.Cut(field, "="); key {
 		case "list":
 			d.fail("it is a Go test binary, whose benchmarks are found by running it: benchrun run --binary")
+		case "report":
+			d.report = true
 		case "protocol":
 			protocol = value
 		case "slow":
@@ -80,6 +84,12 @@ func newDriver() *driver {
 		}
 	}
 	const in, out = 3, 4
+	if d.report {
+		syscall.CloseOnExec(in)
+		d.out = os.NewFile(in, "report")
+		d.event("reports", driveProtocol)
+		return d
+	}
 	syscall.CloseOnExec(in)
 	syscall.CloseOnExec(out)
 	if err := syscall.SetNonblock(in, true); err != nil {
@@ -110,8 +120,57 @@ func (d *driver) fail(why string) {
 // driven reports whether b is the benchmark that is driven.
 func (b *B) driven() bool { return drive.name != "" && b.name == drive.name }
 
-// driveDeps keeps what can write profiles.
-func driveDeps(deps testDeps) { drive.deps = deps }
+// driveMain keeps what can write profiles, and reports which benchmarks there are.
+func driveMain(deps testDeps, benchmarks []InternalBenchmark) {
+	drive.deps = deps
+	drive.event("begins")
+	for _, b := range benchmarks {
+		drive.event("has", b.Name)
+	}
+}
+
+// event reports something, if that is asked for. A panic may have another goroutine report
+// meanwhile, so that each is one write, and shares no memory.
+func (d *driver) event(word string, texts ...string) {
+	if !d.report {
+		return
+	}
+	line := []byte(word)
+	for _, s := range texts {
+		line = strconv.AppendQuote(append(line, '\t'), s)
+	}
+	if _, err := d.out.Write(append(line, '\n')); err != nil {
+		d.fail("reporting: " + err.Error())
+	}
+}
+
+// reported reports whether events are due of b: neither of the parent of all benchmarks nor
+// of those that a test runs by itself.
+func (b *B) reported() bool { return drive.report && strings.HasPrefix(b.name, "Benchmark") }
+
+// driveRuns is called at the beginning of each call of a benchmark function.
+func (b *B) driveRuns() {
+	if b.reported() && drive.begun != b.name {
+		drive.begun = b.name
+		drive.event("runs", b.name)
+	}
+}
+
+// driveResult is called when a benchmark has been measured as go test does it, without
+// subbenchmarks, and reports the line that testing prints.
+func (b *B) driveResult() {
+	if !b.reported() || b.Failed() {
+		return
+	}
+	line := b.result.String()
+	if *benchmarkMemory || b.showAllocResult {
+		line += "\t" + b.result.MemString()
+	}
+	b.mu.RLock()
+	said := string(b.output)
+	b.mu.RUnlock()
+	drive.event("result", b.name, strconv.Itoa(b.result.N), line, said)
+}
 
 // begin begins an answer, add adds to it, and send sends it.
 func (d *driver) begin(word string) { d.say = append(d.say[:0], word...) }
@@ -468,13 +527,22 @@ func (d *driver) runN(b *B, n int) {
 // driveRan is called at the end of each call of a benchmark function, however it
 // ended: it says what the lab would have to guess.
 func (b *B) driveRan() {
-	if !b.driven() {
+	if !b.driven() && !b.reported() {
 		return
 	}
 	b.mu.RLock()
-	skipped, said := b.skipped, string(b.output)
+	skipped, failed, said := b.skipped, b.failed, string(b.output)
 	b.mu.RUnlock()
 	switch {
+	case drive.report && drivePanics():
+		drive.event("panics", b.name)
+	case drive.report && skipped:
+		drive.event("skipped", b.name, said)
+	case drive.report && failed:
+		drive.event("failed", b.name, said)
+	case drive.report && b.hasSub.Load():
+		drive.event("ran", b.name)
+	case drive.report:
 	case skipped:
 		drive.tell("skipped", said)
 	case b.hasSub.Load():

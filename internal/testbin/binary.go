@@ -92,6 +92,14 @@ type BuildProblem struct {
 	Untested, Unknown bool
 }
 
+// String is what is to be said of it, once: the reason is mostly the first line of the output.
+func (p BuildProblem) String() string {
+	if said := strings.TrimSpace(p.Output); said == "" || said == p.Reason {
+		return p.Reason
+	}
+	return p.Reason + "\n" + strings.TrimRight(p.Output, "\n")
+}
+
 // BuildOptions say what kind of subjects are built. The zero value is for
 // subjects that are measured in processes of their own.
 type BuildOptions struct {
@@ -344,7 +352,11 @@ func (b *builder) compile(ctx context.Context, out string, pkgs []goPackage) ([]
 	for i, p := range pkgs {
 		if p.Error != nil {
 			_, err := os.Stat(p.Dir)
-			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(p.Error.Err), Output: withNewline(p.Error.Err), Unknown: err != nil}
+			said := p.Error.Err
+			if p.Error.Pos != "" && !strings.HasPrefix(said, p.Error.Pos) {
+				said = p.Error.Pos + ": " + said
+			}
+			faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: firstLine(said), Output: withNewline(said), Unknown: err != nil}
 			continue
 		}
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
@@ -493,12 +505,15 @@ func flagIn(goflags, flag string) string {
 	return value
 }
 
+// ErrNoPackage is the error of patterns that match nothing, wrapped.
+var ErrNoPackage = errors.New("no package matches")
+
 // goPackage is what go list says of a package.
 type goPackage struct {
 	ImportPath, Dir                    string
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
-	Error                              *struct{ Err string }
+	Error                              *struct{ Pos, Err string }
 }
 
 func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, error) {
@@ -513,7 +528,7 @@ func (b *builder) list(ctx context.Context, patterns []string) ([]goPackage, err
 		switch err := dec.Decode(&p); {
 		case errors.Is(err, io.EOF):
 			if len(pkgs) == 0 {
-				return nil, fmt.Errorf("no package matches %s", strings.Join(patterns, " "))
+				return nil, fmt.Errorf("%w %s", ErrNoPackage, strings.Join(patterns, " "))
 			}
 			return pkgs, nil
 		case err != nil:

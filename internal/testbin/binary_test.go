@@ -237,7 +237,7 @@ func TestCases(t *testing.T) {
 	}
 	want := []record.Hole{
 		{Case: "BenchmarkSubject/crash", Reason: "crashed: panic: oh no (" + whereIs(t, `panic("oh no")`) + ")"},
-		{Case: "BenchmarkSubject/exit", Reason: "ended with exit status 7"},
+		{Case: "BenchmarkSubject/exit", Reason: "ended with exit status 7: on standard error"}, // printed last
 		{Case: "BenchmarkSubject/fatal", Reason: "failed: " + whereIs(t, `b.Fatal("wrong`) + ": wrong checksum"},
 		{Case: "BenchmarkSubject/skip", Reason: "needs a board", Skipped: true},
 	}

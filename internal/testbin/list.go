@@ -1,11 +1,14 @@
 package testbin
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,30 +42,48 @@ const mostCrashes = 10
 
 // Cases runs every benchmark of s that bench matches once, with GOMAXPROCS=cpu,
 // and returns them. bench is a pattern as go test -bench takes it. A benchmark
-// that fails, crashes, or prints nothing for as long as timeout is absent; the
-// others are listed all the same. It is an error if the subject ends in a way
-// that is no benchmark's doing; what was listed before is returned with it.
+// that fails, crashes, ends the process, is not come to, or prints nothing for as long as
+// timeout is absent; the others are listed all the same. It is an error if the subject ends
+// in a way that is no benchmark's doing; what was listed before is returned with it.
 func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.Duration) (*Listing, error) {
 	var crashed []record.Hole
 	var skip []string
 	for {
-		text, err := s.list(ctx, bench, strings.Join(skip, "|"), cpu, 1, timeout)
-		l, at := parseListing(s.Pkg, text, cpu)
+		out, err := s.list(ctx, bench, strings.Join(skip, "|"), cpu, 1, timeout)
+		if !out.spoke {
+			out.report = readText(out.text, cpu)
+			out.has = s.names(ctx, timeout)
+		}
+		l := out.listing(s.Pkg)
 		l.Absent = append(slices.Clone(crashed), l.Absent...)
 		var f *program.Failure
-		switch {
-		case err == nil:
-			return l, nil
-		case !errors.As(err, &f):
+		if err != nil && !errors.As(err, &f) {
 			return l, err
-		case strings.HasPrefix(f.Reason, "failed: "):
-			return l, nil // each failure is in the listing
+		}
+		left := slices.DeleteFunc(slices.Clone(out.has), func(name string) bool {
+			return !record.MatchesTop(bench, name) || slices.Contains(out.began, name) ||
+				slices.ContainsFunc(crashed, func(h record.Hole) bool { return h.Case == name })
+		})
+		switch {
+		case len(left) > 0 && len(out.began) == 0, out.spoke && !out.main:
+			return l, s.endedEarly(f, out)
+		case f == nil && out.running == "", f != nil && strings.HasPrefix(f.Reason, "failed: "):
+			// Each failure is in the listing.
+			for _, name := range left {
+				l.Absent = append(l.Absent, record.Hole{Case: name, Reason: "did not run, though nothing failed: TestMain or another benchmark ended the process"})
+			}
+			return l, nil
+		case f != nil && len(left) == 0 && out.running == "" && slices.ContainsFunc(out.absent, func(h record.Hole) bool { return !h.Skipped }):
+			return l, nil // what it printed hides that
 		case len(crashed) == mostCrashes:
 			return l, err
 		}
-		h := record.Hole{Case: at.running, Reason: f.Reason}
-		if strings.HasPrefix(f.Reason, "crashed: ") {
-			found, err := s.culprit(ctx, at.names, cpu, timeout)
+		if f == nil {
+			f = &program.Failure{Reason: "ended the process, with success" + program.LastLine(out.text)}
+		}
+		h := record.Hole{Case: cmp.Or(out.panicked, out.running), Reason: f.Reason}
+		if out.panicked == "" && strings.HasPrefix(f.Reason, "crashed: ") {
+			found, err := s.culprit(ctx, out.began, cpu, timeout)
 			if err != nil {
 				return l, err
 			}
@@ -78,15 +99,59 @@ func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.D
 	}
 }
 
+// endedEarly is the error of a subject that ended before any of its benchmarks ran. f says
+// how, if not with success.
+func (s Binary) endedEarly(f *program.Failure, out output) error {
+	who := "the initialization of a package"
+	if files, _ := filepath.Glob(filepath.Join(s.Dir, "*_test.go")); out.main == out.spoke && slices.ContainsFunc(files, hasTestMain) {
+		who = "its TestMain"
+	}
+	if f == nil {
+		f = &program.Failure{Reason: "ended with exit status 0" + program.LastLine(out.text), Output: child.Excerpt(out.text)}
+	}
+	how, ok := strings.CutPrefix(f.Reason, "ended with ")
+	if !ok {
+		return f // it crashed, or hangs
+	}
+	status, said, _ := strings.Cut(how, ": ")
+	if said != "" {
+		said = ": " + said
+	}
+	return &program.Failure{Reason: who + " ended with " + status + " before any benchmark ran" + said, Output: f.Output}
+}
+
+// hasTestMain reports whether a test file has a TestMain.
+func hasTestMain(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && bytes.Contains(text, []byte("\nfunc TestMain("))
+}
+
+// names asks a subject that does not report for the names of its top-level benchmarks; nil if
+// it does not tell.
+func (s Binary) names(ctx context.Context, timeout time.Duration) (names []string) {
+	out, err := invocation{subject: s, args: []string{"-test.list=^Benchmark"}, timeout: timeout}.run(ctx)
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(out.text) {
+		if line = strings.TrimRight(line, "\r\n"); isName(line) {
+			names = append(names, line)
+		}
+	}
+	return names
+}
+
 // list runs benchmarks for one operation each, as many times as it is told.
-func (s Binary) list(ctx context.Context, bench, skip string, cpu, times int, timeout time.Duration) (string, error) {
+func (s Binary) list(ctx context.Context, bench, skip string, cpu, times int, timeout time.Duration) (output, error) {
+	reports := s.made != nil && s.made.overlay != ""
 	return invocation{
 		subject: s,
-		// With -v a skipped benchmark tells why, and each says its name before
-		// it runs.
+		report:  reports,
+		// Of one that does not report, -v has a skipped benchmark tell why, and each its name
+		// before it runs.
 		args: []string{
 			"-test.run=^$", "-test.bench=" + bench, "-test.skip=" + skip, "-test.benchtime=1x",
-			"-test.cpu=" + strconv.Itoa(cpu), "-test.count=" + strconv.Itoa(times), "-test.v",
+			"-test.cpu=" + strconv.Itoa(cpu), "-test.count=" + strconv.Itoa(times), "-test.v=" + strconv.FormatBool(!reports),
 		},
 		timeout:     timeout,
 		sinceOutput: true,
@@ -118,65 +183,50 @@ func (s Binary) culprit(ctx context.Context, begun []string, cpu int, timeout ti
 	return record.Hole{}, nil
 }
 
-// begun is how far a listing has come.
-type begun struct {
-	names   []string // of the benchmarks that have begun, parents too
-	running string   // the one that had not ended; "" if there is none
-}
-
-// parseListing reads what a test binary prints with -test.v and -test.cpu=cpu.
-func parseListing(pkg, text string, cpu int) (l *Listing, at begun) {
-	l = &Listing{Says: make(map[record.Case]string)}
+// readText makes a report of what a subject that does not report prints with -test.v and
+// -test.cpu=cpu. A result counts if its benchmark runs: others are print.
+func readText(text string, cpu int) (r report) {
 	suffix := record.Step{CPU: cpu}.FullName() // what follows the name
 	var first, last string                     // log entries; the last is what a skip or a failure gives as its reason
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		for _, end := range []struct {
-			mark    string
-			skipped bool
-		}{{"--- SKIP: ", true}, {"--- FAIL: ", false}} {
-			if name, ok := strings.CutPrefix(line, end.mark); ok {
-				// A parent fails with its children; it is no benchmark of its own.
-				if !slices.ContainsFunc(l.Absent, func(h record.Hole) bool { return strings.HasPrefix(h.Case, name+"/") }) {
-					reason := cmp.Or(last, "no reason given")
-					if end.skipped {
-						reason = withoutPosition(reason)
-					} else {
-						reason = "failed: " + reason
-					}
-					l.Absent = append(l.Absent, record.Hole{Case: name, Reason: reason, Skipped: end.skipped})
-				}
-				last, at.running = "", ""
+		for mark, word := range map[string]string{"--- SKIP: ": "skipped", "--- FAIL: ": "failed"} {
+			if name, ok := strings.CutPrefix(line, mark); ok {
+				r.takeAbsent(word, name, indent+last)
+				last, r.running = "", ""
 			}
 		}
-		switch entry, indented := strings.CutPrefix(line, "    "); {
-		case indented && strings.HasPrefix(entry, "    ") && last != "":
+		switch entry, indented := strings.CutPrefix(line, indent); {
+		case indented && strings.HasPrefix(entry, indent) && last != "":
 			last += " " + strings.TrimSpace(entry) // the entry's next line
 		case indented:
 			last = entry
-			first = cmp.Or(first, withoutPosition(entry))
+			first = cmp.Or(first, entry)
 		case isName(line):
-			first, last, at.running = "", "", line
-			at.names = append(at.names, line)
+			first, last, r.running = "", "", line
+			r.began = append(r.began, line)
 		case line == "PASS", line == child.Failed:
-			at.running = "" // what comes is not a benchmark's doing
+			r.running = "" // what comes is not a benchmark's doing
 		}
-		if res, ok := record.ParseResult(line); ok {
-			name := strings.TrimSuffix("Benchmark"+string(res.Name), suffix)
-			if res.Iters > 0 {
-				c := record.Case{Pkg: pkg, Name: name}
-				l.Cases = append(l.Cases, c)
-				if first != "" {
-					l.Says[c] = first
-				}
-			} else {
-				l.Absent = append(l.Absent, record.Hole{Case: name, Reason: record.NoOperations})
-			}
-			last, at.running = "", ""
+		if r.running == "" {
+			continue
+		}
+		// What was printed without a newline stands before the name.
+		full := r.running + suffix
+		at := strings.LastIndex(line, full)
+		if at < 0 {
+			continue
+		}
+		if res, ok := record.ParseResult(line[at:]); ok && "Benchmark"+string(res.Name) == full {
+			r.results = append(r.results, result{r.running, res.Iters, strings.TrimSpace(line[at+len(full):]), first})
+			last, r.running = "", ""
 		}
 	}
-	return l, at
+	return r
 }
+
+// indent begins the lines of a benchmark's log.
+const indent = "    "
 
 // isName reports whether line is what testing prints when a benchmark begins.
 func isName(line string) bool {

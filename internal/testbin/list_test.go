@@ -44,7 +44,8 @@ BenchmarkE is no result
 BenchmarkF-4 	 one 	 2 ns/op
 BenchmarkG
 `
-	l, at := parseListing("p", text, 4)
+	at := readText(text, 4)
+	l := at.listing("p")
 	want := []record.Case{{Pkg: "p", Name: "BenchmarkA/x=1"}, {Pkg: "p", Name: "BenchmarkA/n-4"}}
 	if !slices.Equal(l.Cases, want) {
 		t.Errorf("cases %+v, want %+v", l.Cases, want)
@@ -60,17 +61,38 @@ BenchmarkG
 	if !slices.Equal(l.Absent, absent) {
 		t.Errorf("absent\n%+v, want\n%+v", l.Absent, absent)
 	}
-	if got, want := strings.Join(at.names, " "), "BenchmarkA BenchmarkA/x=1 BenchmarkA/n-4 BenchmarkB BenchmarkC BenchmarkD BenchmarkD/y BenchmarkG"; got != want || at.running != "BenchmarkG" {
+	if got, want := strings.Join(at.began, " "), "BenchmarkA BenchmarkA/x=1 BenchmarkA/n-4 BenchmarkB BenchmarkC BenchmarkD BenchmarkD/y BenchmarkG"; got != want || at.running != "BenchmarkG" {
 		t.Errorf("begun %q, running %q, want %q and BenchmarkG", got, at.running, want)
 	}
 	for _, end := range []string{"BenchmarkG-4 \t 1 \t 1 ns/op\n", "--- SKIP: BenchmarkG\n", "PASS\n", "FAIL\n"} {
-		if _, at := parseListing("p", text+end, 4); at.running != "" {
+		if at := readText(text+end, 4); at.running != "" {
 			t.Errorf("after %q it ended at %q", end, at.running)
 		}
 	}
 	// With one processor names have no suffix.
-	if l, _ := parseListing("p", "BenchmarkA/n-1 \t 1 \t 1 ns/op\r\n", 1); len(l.Cases) != 1 || l.Cases[0].Name != "BenchmarkA/n-1" {
+	if l := listedIn("BenchmarkA/n-1\nBenchmarkA/n-1 \t 1 \t 1 ns/op\r\n", 1); len(l.Cases) != 1 || l.Cases[0].Name != "BenchmarkA/n-1" {
 		t.Errorf("cases %+v", l.Cases)
+	}
+}
+
+// listedIn is what a text lists.
+func listedIn(text string, cpu int) *Listing {
+	r := readText(text, cpu)
+	return r.listing("p")
+}
+
+// What a benchmark prints is no benchmark, and hides none.
+func TestTextThatPrints(t *testing.T) {
+	const text = `BenchmarkDots
+.BenchmarkDots-4   	       1	       100.0 ns/op
+BenchmarkForges
+BenchmarkForged-4   	       1	       7.0 ns/op
+BenchmarkForges-4   	       1	       100.0 ns/op
+BenchmarkAfter-4   	       1	       7.0 ns/op
+`
+	l := listedIn(text, 4)
+	if want := []record.Case{{Pkg: "p", Name: "BenchmarkDots"}, {Pkg: "p", Name: "BenchmarkForges"}}; !slices.Equal(l.Cases, want) {
+		t.Errorf("cases %+v, want %+v", l.Cases, want)
 	}
 }
 
@@ -132,7 +154,7 @@ func (n node) leaves() int {
 // runBenchmarks lets package testing itself run benchmarks, and returns what it
 // prints.
 func runBenchmarks(t *testing.T, n node, bench, skip string) string {
-	for name, value := range map[string]string{"test.bench": bench, "test.skip": skip, "test.benchtime": "1x"} {
+	for name, value := range map[string]string{"test.bench": bench, "test.skip": skip, "test.benchtime": "1x", "test.v": "true"} {
 		f := flag.Lookup(name)
 		old := f.Value.String()
 		must(t, f.Value.Set(value))
@@ -201,18 +223,18 @@ func TestPatternsMatchTheirCaseOnly(t *testing.T) {
 		if seed > 0 {
 			top = trees.Example(seed)
 		}
-		all, _ := parseListing("p", runBenchmarks(t, top, ".", ""), procs)
+		all := listedIn(runBenchmarks(t, top, ".", ""), procs)
 		if len(all.Cases) != top.leaves()+1 {
 			t.Fatalf("listed %+v, want %d", all.Cases, top.leaves()+1)
 		}
 		for _, c := range all.Cases {
-			got, _ := parseListing("p", runBenchmarks(t, top, c.Pattern(), c.Beneath()), procs)
+			got := listedIn(runBenchmarks(t, top, c.Pattern(), c.Beneath()), procs)
 			if !slices.Equal(got.Cases, []record.Case{c}) {
 				t.Errorf("%+v by %q without %q: %+v", c, c.Pattern(), c.Beneath(), got.Cases)
 			}
 		}
 		one := all.Cases[seed%len(all.Cases)]
-		without, _ := parseListing("p", runBenchmarks(t, top, ".", one.Pattern()), procs)
+		without := listedIn(runBenchmarks(t, top, ".", one.Pattern()), procs)
 		if slices.Contains(without.Cases, one) {
 			t.Errorf("%+v is listed although it is skipped", one)
 		}

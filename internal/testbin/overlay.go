@@ -48,9 +48,10 @@ type insertion struct {
 var insertions = []insertion{
 	{file: benchmarkFile, begin: "func (b *B) launch() {", statement: "if b.driven() { b.driveLaunch(); return }"},
 	{file: benchmarkFile, begin: "func (b *B) loopSlowPath() bool {", statement: "if b.driven() { return b.driveLoop() }"},
-	{file: benchmarkFile, begin: "func (b *B) runN(n int) {", statement: "defer b.driveRan()"},
+	{file: benchmarkFile, begin: "func (b *B) runN(n int) {", statement: "b.driveRuns(); defer b.driveRan()"},
+	{file: benchmarkFile, begin: "func (b *B) doBench() BenchmarkResult {", statement: "defer b.driveResult()"},
 	{file: benchmarkFile, begin: "\truntime.GC()", statement: "if b.driveCollect() { runtime.GC() }", instead: true},
-	{file: testingFile, begin: "func MainStart(deps testDeps,", end: ") *M {", statement: "driveDeps(deps)"},
+	{file: testingFile, begin: "func MainStart(deps testDeps,", end: ") *M {", statement: "driveMain(deps, benchmarks)"},
 }
 
 // KnownReleases are the Go releases against which what is added is held: the newest two.

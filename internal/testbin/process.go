@@ -3,6 +3,8 @@ package testbin
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -20,40 +22,73 @@ type invocation struct {
 	subject Binary
 	args    []string // see flags
 	timeout time.Duration
-	// sinceOutput lets the timeout begin anew whenever the process prints.
+	// report asks the subject to report, which one without our package testing does not.
+	report bool
+	// sinceOutput lets the timeout begin anew whenever the process prints or reports.
 	sinceOutput bool
 }
 
-// run runs the subject and returns what it printed on standard output. A
+// An output is what one run of a subject has printed on standard output, and reported.
+type output struct {
+	text string
+	report
+}
+
+// run runs the subject and returns what it printed on standard output and reported. A
 // subject that crashes, fails or takes too long gives a *program.Failure, and what it
 // printed; one that ctx has ended gives its cause. Standard error is apart, so that a log does not tear result lines.
-func (v invocation) run(ctx context.Context) (string, error) {
+func (v invocation) run(ctx context.Context) (out output, err error) {
 	// Package testing's own limit does not hold for benchmarks; ours kills.
 	cmd := exec.Command(v.subject.Path, append([]string{"-test.timeout=0"}, v.args...)...)
 	cmd.Dir = v.subject.Dir
-	p, err := child.Run(cmd)
-	if err != nil {
-		return "", &program.Failure{Reason: "does not start: " + err.Error()}
+	events := new(child.Buffer)
+	if v.report {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return out, err
+		}
+		cmd.ExtraFiles = []*os.File{write}
+		cmd.Env = append(os.Environ(), program.Variable+"="+reportWord)
+		drained := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(events, read)
+			close(drained)
+		}()
+		defer func() {
+			// What the process has started, and has not ended with it, may hold the pipe open.
+			_ = read.SetReadDeadline(time.Now().Add(10 * time.Second))
+			<-drained
+			read.Close()
+			out.report = readReport(events.String())
+		}()
 	}
-	inTime := v.wait(ctx, p)
-	text, said := p.Stdout.String(), p.Printed()
+	p, err := child.Run(cmd)
+	for _, f := range cmd.ExtraFiles {
+		f.Close()
+	}
+	if err != nil {
+		return out, &program.Failure{Reason: "does not start: " + err.Error()}
+	}
+	inTime := v.wait(ctx, p, events)
+	said := p.Printed()
+	out.text = p.Stdout.String()
 	switch {
 	case p.Killed() != nil:
-		return text, p.Killed()
+		return out, p.Killed()
 	case !inTime:
 		what := "not finished"
 		if v.sinceOutput {
 			what = "nothing printed and not finished"
 		}
-		return text, program.Hung(fmt.Sprintf("%s after %v", what, v.timeout), said)
+		return out, program.Hung(fmt.Sprintf("%s after %v", what, v.timeout), said)
 	case p.Failed():
-		return text, &program.Failure{Reason: child.WhyFailed(said, cmd.ProcessState), Output: child.Excerpt(said)}
+		return out, &program.Failure{Reason: program.WhyEnded(said, cmd.ProcessState), Output: child.Excerpt(said)}
 	}
-	return text, nil
+	return out, nil
 }
 
 // wait waits until the process has ended, or ends it: inTime is false if it took too long.
-func (v invocation) wait(ctx context.Context, p *child.Process) (inTime bool) {
+func (v invocation) wait(ctx context.Context, p *child.Process, events *child.Buffer) (inTime bool) {
 	start := time.Now()
 	limit := time.NewTimer(v.timeout)
 	defer limit.Stop()
@@ -69,7 +104,7 @@ func (v invocation) wait(ctx context.Context, p *child.Process) (inTime bool) {
 		}
 		if v.sinceOutput {
 			latest := start
-			for _, b := range []*child.Buffer{&p.Stdout, &p.Stderr} {
+			for _, b := range []*child.Buffer{&p.Stdout, &p.Stderr, events} {
 				if t := b.Written(); t.After(latest) {
 					latest = t
 				}

@@ -92,16 +92,17 @@ func measure(ctx context.Context, plan *record.Plan, s Binary, step record.Step)
 		return "", nil, &program.Failure{Reason: "only a benchmark that is driven can be made slower"}
 	}
 	count := max(1, plan.Count)
-	text, err := invocation{
+	out, err := invocation{
 		subject: s,
 		args:    append(flags(step.Case, plan.Time, step.CPU, count), "-test.benchmem="+strconv.FormatBool(plan.Benchmem)),
 		timeout: plan.Timeout,
+		report:  s.Undrivable == nil,
 	}.bench(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	lines, err = resultLines(text, step.FullName(), count)
-	return lines, program.UnitLines(text), err
+	lines, err = out.resultsOf(step, count)
+	return lines, program.UnitLines(out.text), err
 }
 
 // RunFixed runs one step's benchmark for n operations in a process of its own and
@@ -110,15 +111,16 @@ func measure(ctx context.Context, plan *record.Plan, s Binary, step record.Step)
 // gives an error that says why, with the output that [program.Output] returns, or it is what
 // has ended ctx.
 func (s Binary) RunFixed(ctx context.Context, step record.Step, n int, more []string, timeout time.Duration) (string, error) {
-	text, err := invocation{
+	out, err := invocation{
 		subject: s,
 		args:    append(flags(step.Case, strconv.Itoa(n)+"x", step.CPU, 1), more...),
 		timeout: timeout,
+		report:  s.Undrivable == nil,
 	}.run(ctx)
 	if err != nil {
 		return "", err
 	}
-	return resultLines(text, step.FullName(), 1)
+	return out.resultsOf(step, 1)
 }
 
 // bench is run for benchmarks. If one panics, its deferred calls run before the
@@ -126,25 +128,47 @@ func (s Binary) RunFixed(ctx context.Context, step record.Step, n int, more []st
 // thirty times where there are two processors, it prints a result of no operations
 // and ends the process with success. Then the process is run again: it is to say
 // why it panics.
-func (v invocation) bench(ctx context.Context) (text string, err error) {
+func (v invocation) bench(ctx context.Context) (out output, err error) {
 	for range 5 {
-		text, err = v.run(ctx)
-		if err != nil || !hasNoOperations(text) {
+		out, err = v.run(ctx)
+		if err != nil || !out.hasNoOperations() {
 			break
 		}
 	}
-	return text, err
+	return out, err
 }
 
-// hasNoOperations reports whether there is a result of no operations in what a
-// subject printed.
-func hasNoOperations(text string) bool {
-	for line := range strings.Lines(text) {
+// hasNoOperations reports whether there is a result of no operations.
+func (o *output) hasNoOperations() bool {
+	if o.spoke {
+		return slices.ContainsFunc(o.results, func(r result) bool { return r.n == 0 })
+	}
+	for line := range strings.Lines(o.text) {
 		if res, ok := record.ParseResult(strings.TrimRight(line, "\r\n")); ok && res.Iters == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// resultsOf returns the count benchmark lines of a step.
+func (o *output) resultsOf(step record.Step, count int) (string, error) {
+	if !o.spoke {
+		return resultLines(o.text, step.FullName(), count)
+	}
+	lines := o.lines(step.Case.Name, step.FullName())
+	why := "gave no result: it ended the process, or did not run"
+	switch {
+	case o.hasNoOperations():
+		why = record.NoOperations
+	case len(lines) == count:
+		return strings.Join(lines, "\n"), nil
+	case len(o.absent) > 0 && o.absent[0].Skipped:
+		why = "skipped: " + o.absent[0].Reason
+	case len(lines) > 0:
+		why = fmt.Sprintf("gave %d of %d results: it ended the process", len(lines), count)
+	}
+	return "", &program.Failure{Reason: why, Output: child.Excerpt(o.text)}
 }
 
 // resultLines finds the count benchmark lines of name in what a subject printed.

@@ -192,6 +192,9 @@ func (w *Workspace) inPlace(ctx context.Context, dir, name string) (*Tree, error
 	return t, nil
 }
 
+// ErrNoModule is the error of a version without a module, wrapped.
+var ErrNoModule = errors.New("is in no Go module")
+
 // moduleRoot returns the root of the module that the tree's folder is in.
 func (w *Workspace) moduleRoot(ctx context.Context, t *Tree) (string, error) {
 	mod, err := w.goCommand(ctx, t.Dir, t.Env, "env", "GOMOD")
@@ -199,7 +202,7 @@ func (w *Workspace) moduleRoot(ctx context.Context, t *Tree) (string, error) {
 		return "", err
 	}
 	if mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("%s: %s is in no Go module: there is no go.mod there or above", t.Name, t.Dir)
+		return "", fmt.Errorf("%s: %s %w: there is no go.mod there or above", t.Name, t.Dir, ErrNoModule)
 	}
 	return filepath.Dir(mod), nil
 }

@@ -271,6 +271,11 @@ var importPolicy = Policy{
 			TestOurs: []string{"internal/compare"},
 		},
 		{
+			Packages: "internal/program/command",
+			Why:      "whole processes are what a session measures here, and nothing is known of them",
+			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
+		},
+		{
 			Packages: "internal/stats",
 			Why:      "inference is arithmetic on plain values: what it says of them can be checked without a benchmark, a file or a clock",
 			Others:   []string{"github.com/aclements/go-moremath/...", "github.com/montanaflynn/stats"},
