@@ -3,6 +3,7 @@ package workstealing
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
@@ -42,6 +43,7 @@ type box struct {
 	first any   // see above
 	any   bool  // first holds a message; its owner's, like first
 	lent  bool  // the last chunk of out is a lane's; the turn's
+	slow  bool  // a look of the watchdog came in its last turn: the next one is timed; the turn's
 	out   taken // the turn's
 
 	// left is how many messages of first and out the last turn left for the next one,
@@ -304,6 +306,10 @@ func (b *box) run(w *worker, _ any) {
 	}
 	drained := false // no message is left
 	if b.cell.BeginTurn(w) {
+		var t timing
+		if b.slow {
+			t.begin()
+		}
 	messages:
 		for {
 			var msg any
@@ -326,6 +332,9 @@ func (b *box) run(w *worker, _ any) {
 			if !b.cell.Invoke(msg) {
 				break
 			}
+			if (t.on || w.asked.Load()) && b.over(w, &t) {
+				break
+			}
 		}
 		w.handled = nil // it must not stay alive while the worker sleeps
 	}
@@ -333,6 +342,37 @@ func (b *box) run(w *worker, _ any) {
 	if !drained || !b.idles(w) { // who has drained its mailbox could have gone on: v is Continue
 		b.after(w, v)
 	}
+}
+
+// timing is the time that a turn takes.
+type timing struct {
+	begun    time.Time
+	messages int
+	on       bool
+}
+
+func (t *timing) begin() { t.begun, t.on = time.Now(), true }
+
+// quick is the time in which a message takes so little that its turn needs no clock.
+const quick = 4 * time.Microsecond
+
+// over reports, after a message, whether the turn has taken its time, a period, so that others have
+// theirs. To look at the clock takes longer than many a message. So as a rule the watchdog does,
+// while anything waits: a turn ends at the first of its looks. After that an actor's turns are
+// timed, message by message, until those take little: where all processors compute, Go has the
+// watchdog wait for the end of a slice.
+//
+//go:noinline
+func (b *box) over(w *worker, t *timing) bool {
+	if w.asked.Load() {
+		b.slow = true
+		return true
+	}
+	took := time.Since(t.begun)
+	if t.messages++; took < time.Duration(t.messages)*quick {
+		b.slow, t.on = false, false
+	}
+	return took >= period
 }
 
 func (b *box) recovers() bool { return true }

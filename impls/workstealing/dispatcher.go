@@ -52,7 +52,9 @@ func (d *Dispatcher) Start() (err error) {
 		return errors.New("workstealing: a dispatcher serves one system, once")
 	}
 	if d.own != nil {
-		d.pool, err = NewPool(*d.own)
+		if d.pool, err = NewPool(*d.own); err == nil {
+			d.pool.rests = true
+		}
 	}
 	return err
 }
@@ -123,7 +125,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		switch {
 		case p.cfg.Strategy == WorkConserving:
 			w.show()
-			p.wake()
+			p.standBy()
 		case !p.armed.Load():
 			p.armNow() // should the sender's handler block, b waits here, and so may old
 		}
@@ -132,6 +134,6 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 		}
 	case !inside && from != nil && from.(*guest).keep(b):
 	default:
-		p.share(b)
+		p.share(b, inside && w.pool == p && w.guest == nil)
 	}
 }

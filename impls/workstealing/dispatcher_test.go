@@ -160,12 +160,12 @@ func busy(t *testing.T, cfg Config) (w *worker, woken func() bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.start = func() {}
+	p.fresh, p.later = func() {}, func() {}
 	w = p.unpark()
 	p.armed.Store(true)
 	p.timer = time.AfterFunc(time.Hour, func() {})
 	t.Cleanup(func() { p.timer.Stop() })
-	return w, func() bool { return searching(p.search.Load()) > 0 }
+	return w, func() bool { return searching(p.search.Load()) > 0 || p.standby.Load() > 0 }
 }
 
 // Another worker is woken for actors in a queue only if they would wait there for
@@ -333,49 +333,70 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 	})
 }
 
-// Jobs that compute for long are not blocked: they must not have workers multiply. A new
-// worker leaves a slice to each that there is, if its yields go on for one. (The collector
-// may end a slice early, so the first of several tries that leaves all of them will do; a
-// worker that leaves none never would.)
-func TestNewWorkerLeavesSlicesToThoseThatCompute(t *testing.T) {
+// While others compute, a goroutine that stands by leaves forks a slice to each of them, and takes
+// over after one slice what comes from outside, as an extra worker. It does not count as searching
+// meanwhile, and ends when there is nothing to do.
+func TestStandbyLeavesSlicesToThoseThatCompute(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	w, _ := busy(t, Config{})
 	p := w.pool
-	p.inject.push(job{r: new(box)}) // there is work
-	looks := func(active, waiting int32) uint32 {
+	w.fork(new(future))
+	looks := func(active, waiting int32) (rounds uint32, extra bool) {
 		p.active.Store(active)
 		p.waiting.Store(waiting)
-		before := round(p.search.Load())
-		p.await()
+		p.standby.Store(1)
+		before := p.search.Load()
+		needed, extra := p.await()
 		if loops, joins := p.loops.Load(), p.joins.Load(); loops != 0 || joins != 0 {
 			t.Errorf("a new round begins with %d and %d that have begun a job in it", loops, joins)
 		}
-		return round(p.search.Load()) - before
+		after := p.search.Load()
+		if n := searching(after) - searching(before); p.standby.Load() != 0 || n == 1 != needed || n > 1 {
+			t.Errorf("needed: %v; then %d stand by and %d search", needed, p.standby.Load(), n)
+		}
+		p.search.Store(after - after%oneRound)
+		return round(after) - round(before), extra
 	}
 	var over atomic.Bool
 	var hog sync.WaitGroup
 	hog.Go(func() {
 		for !over.Load() {
+			if n := searching(p.search.Load()); n > 0 && p.standby.Load() > 0 {
+				t.Errorf("%d search while one stands by, off the processor", n)
+				return
+			}
 		}
 	})
-	const want = 6 // once before each of 5 slices, and once more
-	got := uint32(0)
-	for try := 0; try < 20 && got != want; try++ {
-		if got = looks(5, 0); got > want {
-			t.Fatalf("it looked %d times, want at most %d", got, want)
+	for _, tt := range []struct {
+		what    string
+		outside bool
+		want    uint32
+	}{
+		{"forks", false, 6}, // once before each of 5 slices, and once more
+		{"one from outside", true, 1},
+	} {
+		if tt.outside {
+			p.inject.push(job{r: new(box)})
 		}
-	}
-	if got != want {
-		t.Errorf("it looked %d times, want %d", got, want)
+		got, extra := uint32(0), false
+		for try := 0; try < 20 && (got != tt.want || extra != tt.outside); try++ {
+			if got, extra = looks(5, 0); got > tt.want {
+				t.Fatalf("%s: it looked %d times, want at most %d", tt.what, got, tt.want)
+			}
+		}
+		if got != tt.want || extra != tt.outside {
+			t.Errorf("%s: it looked %d times, want %d; it is extra: %v", tt.what, got, tt.want, extra)
+		}
 	}
 	over.Store(true)
 	hog.Wait()
-	if got := looks(1, 1); got != 1 {
+	if got, extra := looks(1, 1); got != 1 || extra {
 		t.Errorf("it looked %d times, want once: the only worker has said that it waits", got)
 	}
 	p.inject.pop()
+	w.queue.pop()
 	p.loops.Store(1)
-	if got := looks(5, 0); got != 1 {
+	if got, _ := looks(5, 0); got != 1 {
 		t.Errorf("it looked %d times, want once: the work is gone", got)
 	}
 }
@@ -389,9 +410,10 @@ func TestWorkerTooManyLeavesTheWatchdog(t *testing.T) {
 		p := w.pool
 		p.armed.Store(false)
 		w.next.Store(new(box))
-		p.search.Add(1)
+		p.standby.Store(1)
+		p.inject.push(job{r: new(box)})
 		p.running.Add(1)
-		p.work()
+		p.work(standsBy)
 		if !p.armed.Load() {
 			t.Error("an actor waits, no worker searches, and the watchdog is not armed")
 		}
@@ -662,7 +684,7 @@ func TestPollRobsForAWorkerThatWaits(t *testing.T) {
 		w.add(job{r: new(box)}, 0)
 		victim.add(job{r: new(box)}, 0)
 		w.jobs = poll - 1
-		w.pool.search.Store(waiting)
+		w.pool.standby.Store(int32(waiting))
 		if w.take(); victim.queue.len() != 1-int(waiting) {
 			t.Errorf("with %d new workers that wait, %d jobs are left to another worker", waiting, victim.queue.len())
 		}
@@ -841,4 +863,126 @@ func reportWaits(b *testing.B, waits []time.Duration) {
 	slices.Sort(waits)
 	b.ReportMetric(float64(waits[len(waits)/2].Microseconds()), "p50-µs")
 	b.ReportMetric(float64(waits[len(waits)-1].Microseconds()), "max-µs")
+}
+
+// A worker that is one too many takes one job at a time, and no fork. When it has had its time it
+// leaves short jobs to all, and keeps long ones, for which it goes on when Go lets it; unless it is
+// no longer too many.
+func TestExtraWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		victim, _ := busy(t, Config{})
+		p := victim.pool
+		w := p.unpark()
+		procs := int32(p.cfg.atATime())
+		p.active.Store(procs + 1)
+		for _, tt := range []struct {
+			what  string
+			fill  func()
+			found bool
+			left  int // jobs that its look has left
+		}{
+			{"three from outside", func() {
+				for range 3 {
+					p.inject.push(job{r: new(box)})
+				}
+			}, true, 2},
+			{"three actors of another one", func() {
+				for range 3 {
+					victim.add(job{r: new(box)}, flagUrgent)
+				}
+			}, true, 2},
+			{"a fork of another one", func() { victim.fork(new(future)) }, false, 1},
+		} {
+			tt.fill()
+			w.extra = true
+			p.search.Add(1)
+			p.standby.Store(0)
+			if got := !w.look().none(); got != tt.found || w.stock() || searching(p.search.Load()) != 0 || p.standby.Load() != 1 {
+				t.Errorf("%s: found: %v; then it has some: %v, %d search and %d stand by", tt.what, got, w.stock(), searching(p.search.Load()), p.standby.Load())
+			}
+			left := 0
+			for !victim.queue.pop().none() || !p.inject.pop().none() {
+				left++
+			}
+			if left != tt.left {
+				t.Errorf("%s: %d are left, want %d", tt.what, left, tt.left)
+			}
+		}
+		for _, tt := range []struct {
+			what        string
+			active      int32
+			after       time.Duration
+			ran         int
+			back, still bool
+		}{
+			{"not yet", procs + 1, period / 2, 1000, false, true},
+			{"short jobs", procs + 1, period, 1000, true, true},
+			{"long ones", procs + 1, period, 2, false, true},
+			{"not too many", procs, period, 1000, false, false},
+		} {
+			p.active.Store(tt.active)
+			w.extra, w.begun, w.ran = true, time.Now().Add(-tt.after), tt.ran
+			w.queue.push(job{r: new(box)}, 0)
+			w.next.Store(new(box))
+			if got := w.standsBack(); got != tt.back || w.extra != tt.still || w.stock() == tt.back || p.inject.empty() == tt.back {
+				t.Errorf("%s: it stands back: %v, is extra: %v, has some: %v, left some to all: %v", tt.what, got, w.extra, w.stock(), !p.inject.empty())
+			}
+			w.next.Store(nil)
+			for !w.queue.pop().none() || !p.inject.pop().none() {
+			}
+		}
+	})
+}
+
+// A turn ends when the watchdog has looked meanwhile. After that the actor's turns end after a
+// period, until its messages take little.
+func TestTurnEndsByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := busy(t, Config{})
+		b := new(box)
+		w.asked.Store(true)
+		if !b.over(w, new(timing)) || !b.slow {
+			t.Errorf("the watchdog has looked, and the turn goes on, or the next one is not timed: %v", b.slow)
+		}
+		w.asked.Store(false)
+		for _, tt := range []struct {
+			each time.Duration
+			want int // messages of a turn of at most 100
+			slow bool
+		}{{period, 1, true}, {period / 4, 4, true}, {quick, 100, true}, {quick / 2, 100, false}} {
+			var tm timing
+			tm.begin()
+			n := 0
+			for b.slow = true; n < 100; {
+				time.Sleep(tt.each)
+				if n++; tm.on && b.over(w, &tm) {
+					break
+				}
+			}
+			if n != tt.want || b.slow != tt.slow {
+				t.Errorf("messages of %v: %d in a turn, want %d; the next is timed: %v", tt.each, n, tt.want, b.slow)
+			}
+		}
+		var turns uint64
+		for _, each := range []time.Duration{0, period / 4} {
+			var r actor.Ref
+			s := system(t, actor.Config{}, func(ctx *actor.Context) {
+				r = spawn(t, ctx, actortest.Func(func(*actor.Context, any) error {
+					time.Sleep(each)
+					return nil
+				}))
+				for range 100 {
+					if err := ctx.Tell(r, 0); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			time.Sleep(time.Second)
+			if more := s.Stats().Turns - turns; each > 0 && more < 20 {
+				t.Errorf("100 messages of %v take %d turns more than quick ones, want 20 at least", each, more)
+			}
+			turns = s.Stats().Turns
+			shutdown(t, s)
+		}
+	})
 }

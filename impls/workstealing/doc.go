@@ -61,9 +61,10 @@
 //
 // # Waking and parking
 //
-// searching counts the workers that look for work or are about to. Who makes a job
-// visible reads it afterwards and starts a worker at 0; who stops looking lowers it
-// first and looks once more. One of the two sees the other.
+// LIVENESS.md has the protocol as states and transitions. searching counts the workers that look
+// for work or are about to. Who makes a job visible from outside reads it afterwards and starts a
+// worker at 0; who stops looking lowers it first and looks once more. One of the two sees the
+// other. A worker that leaves jobs behind has a goroutine stand by. None that searches yields.
 //
 // Work on another processor begins some 5 to 50 µs after the decision to start
 // a worker for it, and actors that talk to one another cost twice as much a message
@@ -73,24 +74,24 @@
 // only if its sender sends and sends to it (offer). The watchdog finds what was
 // guessed wrong. [Config] has other strategies.
 //
-// A worker that finds nothing looks around a few times and then ends its goroutine;
-// parked is its place, with its queue. A goroutine comes from Go's free list in the
-// time in which a parked one is woken. In exchange an idle pool is without
-// goroutines: there is nothing to close, and it can be used inside a testing/synctest
-// bubble, though not inside and outside at the same time. With TinyGo, which takes each
-// stack from the heap, as many goroutines of a dispatcher's own pool as run at a time rest
-// in a receive instead, until it is closed.
+// A worker that finds nothing parks: it is a place then, with its queue. Of a dispatcher's own pool
+// as many goroutines as run at a time rest in a receive until the dispatcher is closed, since to
+// ready one takes less than to start one, and those who wait for an actor's answer come sooner.
+// Others end: a pool that is shared is without goroutines while it is idle, so there is nothing to
+// close, and it can be used inside a testing/synctest bubble, though not inside and outside at the
+// same time.
 //
 // # Jobs that block
 //
 // Go does not tell a program that a goroutine has blocked; its scheduler acts
 // on it, by running the next one. So the pool keeps a next one: whenever visible work
-// is left that no worker is searching for, one further worker is started and stays
+// is left that no worker is searching for, one goroutine stands by: it is
 // runnable behind the others. As long as these keep their processors it costs
 // nothing. The moment one blocks it runs; it checks that it is not merely its turn in a
 // time slice (Pool.await), takes over, and leaves a successor behind if there
 // is more. So blocking costs microseconds, and the pool grows by one goroutine a
-// blocked job, which is what a goroutine per job costs always.
+// blocked job, which is what a goroutine per job costs always. A job from outside does not wait for
+// it: where handlers compute it stands behind them for a slice or more.
 //
 // A task that waits for one in progress says so: it is linked to that one, with its
 // worker, and the pool counts the worker as waiting, as it does in a yield. So a new
@@ -104,7 +105,7 @@
 // ../MISSES.md), and on one processor until Go interrupts the job, after 10 ms. A worker that
 // waits for room in a mailbox is marked at once.
 //
-// # Invariants (1 to 4 and 7 checked under -race and the build tag dynocheck)
+// # Invariants (1 to 4, 6 and 7 checked under -race and the build tag dynocheck)
 //
 //  1. An actor is in one of the queues or slots, or in a turn, or on the way from one to
 //     the other, exactly when its phase is scheduled; so never twice.
@@ -118,9 +119,8 @@
 //     message and phase change in one compare-and-swap or under the lock bit. For
 //     system messages and bounded mailboxes the sender queues and then looks at
 //     the phase; the end of a turn sets the phase and then looks at the queues.
-//  6. If a job is visible a worker is searching, or about to, or there are as many as
-//     there may be and the watchdog is armed. Any other job is its worker's next, or the
-//     watchdog is armed.
+//  6. If a job waits a worker is searching, or a goroutine stands by, or the watchdog is armed, or
+//     its worker comes to it next.
 //  7. A worker's queue has one owner: its goroutine. One that uses the context of a
 //     task in progress on another one breaks this.
 //
@@ -154,10 +154,10 @@
 //   - Counting the time in which a worker was parked into what its turns take, so that after it
 //     others are woken sooner: fanin took 1.22 times as long and count 1.07 times, big 0.87
 //     times on two processors, and in some processes twice.
-//   - Goroutines that are parked, woken through a channel each, and ended by a timer: no
-//     faster, and not usable in a bubble.
-//   - One goroutine that waits, until its dispatcher's own pool is closed, to be the next
-//     worker's, and so needs no new stack: idlewake took 11.0 µs and not 10.8.
+//   - Goroutines that are parked and ended by a timer: not usable in a bubble.
+//   - Yields of a worker that searches, up to four of them: who has the duty to look stood behind
+//     handlers that compute, and no other worker was woken meanwhile. A neighbour of two such handlers
+//     waited 10 ms, and of eight 80.
 //   - A timer for KeepAlive in every pool that is idle: see Config.MinWorkers.
 //   - A watchdog that replaces workers it finds stuck: two periods late, a hundred
 //     sleeping handlers cost the others eight times what they cost goroutines.

@@ -83,7 +83,7 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	if w := x.at(from); w != nil {
 		x.of(w).started.Add(1)
 		w.fork((*future)(h))
-		x.pool.wake()
+		x.pool.standBy()
 	} else {
 		x.admit(h)
 	}
@@ -110,7 +110,7 @@ func (x *Executor) Offer(part, from *task.Handle) {
 	}
 	part.Room().ID = offered
 	w.fork((*future)(part))
-	x.pool.wake()
+	x.pool.standBy()
 }
 
 // Withdraw implements [task.Joiner]. What is not the newest job stays: the wait for it

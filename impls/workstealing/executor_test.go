@@ -19,7 +19,7 @@ import (
 func (x *Executor) still() (release func()) {
 	x.pool.search.Add(1)
 	x.pool.running.Add(1)
-	return func() { go x.pool.work() }
+	return func() { go x.pool.work(searches) }
 }
 
 // quiet fails the test if x has a goroutine, or thinks that a task is pending or a worker waits.
@@ -671,6 +671,7 @@ func TestBuriedPart(t *testing.T) {
 		var left *task.Future[int]
 		v, err := inside(x, func(ctx context.Context) (int, error) {
 			defer x.pool.search.Add(^uint32(0))
+			defer x.pool.arm()   // as a search that ends does for what is left
 			x.pool.search.Add(1) // no thief comes
 			a, b, err := task.Join(ctx, func(ctx context.Context, i int) (int, error) {
 				if order = append(order, i); i == 0 {

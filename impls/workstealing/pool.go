@@ -63,17 +63,16 @@ func (j job) none() bool { return j.r == nil }
 // nothing to do; there is nothing to close.
 type Pool struct {
 	cfg   Config // never written after it was made
-	start func() // work; a value, to start a goroutine without allocating a closure
+	fresh func() // work, searching; a value, to start a goroutine without allocating a closure
+	later func() // the same, standing by
 
 	// search packs round<<20 | searching. (With 32 bits each, a processor of 32 bits has to
 	// disable interrupts to read it before every job.)
 	//
-	// searching is the number of workers that look for a job or are about to:
-	// started and not yet scheduled, or looking around. It hands the duty to
-	// look from who has made a job visible to a worker. The rule that keeps jobs
-	// from being forgotten: who makes one visible reads searching afterwards and
-	// starts a worker at 0; who stops looking lowers searching first and looks once
-	// more afterwards. One of the two sees the other.
+	// searching is the number of workers that look for a job or are about to: looking, or
+	// started from outside or by the watchdog, which is to say that a processor comes to them
+	// next. None of them yields. It hands the duty to look from the sender that has made a job
+	// visible to a worker, see LIVENESS.md.
 	//
 	// round is raised by a new worker that wants to know who is making progress;
 	// a worker that takes its first job in a round counts itself in loops or joins.
@@ -89,7 +88,12 @@ type Pool struct {
 	// loops those that were between two jobs, and joins those that did so in a
 	// task that waits.
 	loops, joins atomic.Int32
-	_            [56 * apart]byte
+
+	// standby is 1 while there is a goroutine that is going to look when it is given a
+	// processor and does not search until then: what workers leave, should they block. A job
+	// from outside does not wait for it.
+	standby atomic.Int32
+	_       [52 * apart]byte
 
 	inject inject
 	ranks  *ranks // in place of all other queues, with the strategy Priority; else nil
@@ -108,13 +112,13 @@ type Pool struct {
 	made   uint32     // workers ever made
 
 	// again hands a start to one of the goroutines that rest, resting of them, or, with
-	// false, their end. It is made for the first.
-	again   chan bool
-	resting int32 // guarded by mu, as again
+	// notAtAll, their end. It is made for the first, with room for all there may be.
+	again   chan start
+	resting int // guarded by mu, as again
 
-	// rests is whether goroutines that have nothing to do rest. Else they end. TinyGo takes
-	// the stack of a new one from the heap, 6 KiB on a board of 64, where Go has a list.
-	rests bool
+	// rests is whether goroutines that have nothing to do rest: those of a dispatcher's own
+	// pool, which is closed. Else they end. frugal is whether memory is dear: with TinyGo.
+	rests, frugal bool
 
 	reaps bool // reaper is set; guarded by mu
 
@@ -141,8 +145,9 @@ func NewPool(cfg Config) (*Pool, error) {
 	}
 	p := &Pool{cfg: cfg, self: new(atomic.Pointer[Pool])}
 	p.self.Store(p)
-	p.start = p.work
-	p.rests = runtime.Compiler != "gc"
+	p.fresh, p.later = func() { p.work(searches) }, func() { p.work(standsBy) }
+	p.frugal = runtime.Compiler != "gc"
+	p.rests = p.frugal
 	p.inject.init()
 	if cfg.Strategy == Priority {
 		p.ranks = new(ranks)
@@ -171,14 +176,18 @@ func (p *Pool) submit(j job) {
 	p.wake()
 }
 
-// share makes b ready to run on any worker.
-func (p *Pool) share(b *box) {
+// share makes b ready to run on any worker; inside says that a worker of the pool does so.
+func (p *Pool) share(b *box, inside bool) {
 	if p.ranks == nil {
 		p.submit(job{r: b})
 		return
 	}
 	p.ranks.push(b)
-	p.wake()
+	if inside {
+		p.standBy()
+	} else {
+		p.wake()
+	}
 }
 
 const oneRound = 1 << 20 // the lowest bit of round in Pool.search
@@ -187,8 +196,9 @@ func searching(search uint32) uint32 { return search % oneRound }
 
 func round(search uint32) uint32 { return search / oneRound }
 
-// wake starts a worker unless one is searching already. It is
-// called after a job became visible.
+// wake starts a worker now, unless one is searching already. It is called after a job became
+// visible that no worker is going to come to: by a sender from outside, who is about to give
+// up its processor as a rule, and by the watchdog.
 func (p *Pool) wake() {
 	for {
 		v := p.search.Load()
@@ -200,9 +210,21 @@ func (p *Pool) wake() {
 			return
 		}
 		if p.search.CompareAndSwap(v, v+1) { // fails also if only the round changed
-			p.launch()
+			p.launch(searches)
 			return
 		}
+	}
+}
+
+// standBy starts a goroutine that stands by, unless there is one or a worker is searching. It is
+// called by a worker that leaves a visible job behind, and goes on for as long as it likes.
+func (p *Pool) standBy() {
+	switch {
+	case searching(p.search.Load()) != 0 || p.standby.Load() != 0:
+	case p.full():
+		p.arm()
+	case p.standby.CompareAndSwap(0, 1):
+		p.launch(standsBy)
 	}
 }
 
@@ -212,57 +234,78 @@ func (p *Pool) full() bool {
 	return n >= p.cfg.MaxWorkers || p.cfg.Parallelism > 0 && n-int(p.stuck.Load()) >= p.cfg.Parallelism
 }
 
+// start is how a goroutine begins.
+type start byte
+
+const (
+	notAtAll start = iota
+	searches       // it looks
+	standsBy       // it stands by
+)
+
 // launch has a goroutine work: one that rests, or a new one.
-func (p *Pool) launch() {
+func (p *Pool) launch(how start) {
 	p.running.Add(1)
 	if p.rests {
 		p.mu.Lock()
 		rested := p.resting > 0
 		if rested {
 			p.resting--
+			p.again <- how // there is room: no more rest than it has
 		}
 		p.mu.Unlock()
 		if rested {
-			p.again <- true
 			return
 		}
 	}
-	go p.start()
+	if how == searches {
+		go p.fresh()
+	} else {
+		go p.later()
+	}
 }
 
-// rest waits for the next launch and reports whether there is one, where goroutines are not
+// rest waits for the next launch and returns how it begins, where goroutines are not
 // left to end: for as many as run at a time.
-func (p *Pool) rest() bool {
+func (p *Pool) rest() start {
 	if !p.rests {
-		return false
+		return notAtAll
 	}
 	p.mu.Lock()
-	if p.closed.Load() || p.resting >= int32(p.cfg.atATime()) {
+	if p.again == nil {
+		p.again = make(chan start, p.cfg.atATime())
+	}
+	if p.closed.Load() || p.resting == cap(p.again) {
 		p.mu.Unlock()
-		return false
+		return notAtAll
 	}
 	p.resting++
-	if p.again == nil {
-		p.again = make(chan bool)
-	}
 	p.mu.Unlock()
 	return <-p.again // nothing writes the field any more
 }
 
-// work is the life of a worker's goroutine, which counts as searching from the
-// moment it was started.
-func (p *Pool) work() {
-	if runtime.Compiler == "gc" { // elsewhere a stack is as large as it is
+// work is the life of a worker's goroutine.
+func (p *Pool) work(how start) {
+	if !p.frugal { // elsewhere a stack is as large as it is
 		deepen()
 	}
-	for p.begin(); p.rest(); p.begin() {
+	for ; how != notAtAll; how = p.rest() {
+		p.begin(how)
 	}
 }
 
 // begin has the goroutine be a worker until there are no jobs for it.
-func (p *Pool) begin() {
-	p.await()
+func (p *Pool) begin(how start) {
+	extra := false
+	if how == standsBy {
+		var needed bool
+		if needed, extra = p.await(); !needed {
+			p.exit()
+			return
+		}
+	}
 	if w := p.unpark(); w != nil {
+		w.extra = extra || how == searches && int(p.active.Load()-p.waiting.Load()) > p.cfg.atATime()
 		w.loop(w.look())
 		return
 	}
@@ -289,41 +332,57 @@ func deepen() {
 //go:noinline
 func touch(b *[2000]byte) { b[0] = 1 }
 
-// await returns when this new worker is needed.
+// await is the life of a goroutine that stands by. It reports whether that ends with its
+// being a worker that searches, or else for lack of work, and whether that worker is an extra one.
 //
-// Its goroutine was made runnable when there was work and no goroutine was searching,
-// and it runs now: as a rule because a running job blocked, since Go's
-// scheduler then gives the processor to the next goroutine, this one. (That is
-// how the pool learns of a blocked job, at no cost while none blocks.) But it
+// It was made runnable when a worker left work behind, and it runs now: as a rule because a
+// running job blocked, since Go's scheduler then gives the processor to the next goroutine,
+// this one. (That is how the pool learns of a blocked job, at no cost while none blocks.) But it
 // also runs when a worker's time slice ended. So, unless there are fewer workers that
 // do not wait than processors, it counts those that began a job since it last looked. If they are as many
 // as processors, it lets them go on and looks again later. If they are fewer, it
 // yields: where a worker has blocked the processor is free, and the yield is over at
-// once; where one computes it goes on for a slice.
+// once; where one computes it goes on for a slice. After that it takes over for a while what has
+// waited meanwhile, but forks.
 //
 // A task that joins others may run them on its worker for ever and look at nothing
 // else, and what others do with the processors is not the pool's to know: it leaves them
-// a few turns only. There is one new worker at a time, or a few at the most; they share
-// the count, and may then decide too early.
-func (p *Pool) await() {
+// a few turns only.
+func (p *Pool) await() (search, extra bool) {
 	procs := int32(p.cfg.atATime())
 	for turn := int32(0); ; turn++ {
 		loops, joins := p.loops.Swap(0), p.joins.Swap(0)
 		p.search.Add(oneRound)
 		need := demand(turn, p.active.Load()-p.waiting.Load(), loops, joins, procs)
-		if need == needed || !p.visible() {
-			return
-		}
-		if need == unneeded {
+		if need != needed {
+			if !p.visible() {
+				if p.standDown() {
+					return false, false
+				}
+				continue
+			}
+			begun := time.Now()
 			runtime.Gosched()
-			continue
+			took := time.Since(begun)
+			if need == unknown && took < slice {
+				need = needed
+			}
+			extra = need != needed && took >= period && p.hurries()
 		}
-		begun := time.Now()
-		runtime.Gosched()
-		if time.Since(begun) < slice {
-			return
+		if need == needed || extra {
+			p.search.Add(1) // before it stops to stand by: a worker that leaves a job sees one of the two
+			p.standby.Store(0)
+			return true, extra
 		}
 	}
+}
+
+// standDown ends a standby, and reports whether it did: not if there is a job now, and no other
+// goroutine has begun to stand by for it.
+func (p *Pool) standDown() bool {
+	p.standby.Store(0)
+	invariants.Window() // what comes now is left to the look below
+	return !p.visible() || !p.standby.CompareAndSwap(0, 1)
 }
 
 // necessity says whether a new worker is needed, as far as it can tell in one of its turns.
@@ -366,12 +425,10 @@ func (p *Pool) close(done func()) {
 		}
 	}
 	p.self.Store(nil)
-	rest := p.resting
-	p.resting = 0
-	p.mu.Unlock()
-	for range rest {
-		p.again <- false
+	for ; p.resting > 0; p.resting-- {
+		p.again <- notAtAll
 	}
+	p.mu.Unlock()
 	if p.running.Load() == 0 {
 		p.end()
 	}
@@ -420,6 +477,19 @@ func (p *Pool) visible() bool {
 		}
 	}
 	return false
+}
+
+// hurries reports whether there is a visible job that is no fork. A task that waits for a fork
+// runs it itself, and one that divides what is to be done takes all there is.
+func (p *Pool) hurries() bool {
+	hurry := p.queued()
+	for _, r := range *p.rows.Load() {
+		for shown := r.shown.Load(); shown != 0 && !hurry; shown &= shown - 1 {
+			w := r.workers[bits.TrailingZeros32(shown)].Load()
+			hurry = w != nil && unpack(w.queue.word.Load()).flags&flagForks == 0 && w.pays()
+		}
+	}
+	return hurry
 }
 
 // queued reports whether a job waits in a queue that is not a worker's.
@@ -538,7 +608,7 @@ func (p *Pool) park(w *worker) {
 	p.mu.Unlock()
 	// Who found the pool full has left it to those that are busy.
 	if p.visible() {
-		p.wake()
+		p.standBy()
 	}
 }
 

@@ -24,7 +24,7 @@ func TestGoroutinesRest(t *testing.T) {
 		p := newPool()
 		p.rests = true
 		var started atomic.Int32
-		p.start = func() { started.Add(1); p.work() }
+		p.fresh = func() { started.Add(1); p.work(searches) }
 		g := NewGroupOn[int](p, t.Context())
 		for range 20 {
 			_ = g.Go(func(context.Context) (int, error) { return 1, nil })
@@ -32,9 +32,6 @@ func TestGoroutinesRest(t *testing.T) {
 			synctest.Wait()
 			if n := p.running.Load(); n != 0 {
 				t.Fatalf("%d goroutines work with nothing to do", n)
-			}
-			if n := p.loops.Load(); n != 1 {
-				t.Errorf("%d workers have begun a job in this round, want 1", n)
 			}
 		}
 		if n := started.Load(); n != 1 {
@@ -186,7 +183,7 @@ func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
 func TestRestingGoroutinesRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool()
-		p.rests = true
+		p.rests, p.frugal = true, true
 		g := NewGroupOn[int](p, t.Context(), group.WithPanicToError(true), group.WithFailFast(false))
 		for range 3 {
 			_ = g.Go(func(context.Context) (int, error) { panic("meant to") })
@@ -212,7 +209,7 @@ func TestRestingGoroutinesRecover(t *testing.T) {
 func TestRestingGoroutinesBlameWhoPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool()
-		p.rests = true
+		p.rests, p.frugal = true, true
 		var panics, tells actor.Ref
 		var blamed []actor.Ref
 		s := system(t, actor.Config{
@@ -244,13 +241,13 @@ func TestRestingGoroutinesBlameWhoPanics(t *testing.T) {
 func TestGoroutinesThatDoNotRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(p *Pool){
-			"enough rest":        func(p *Pool) { p.resting = int32(p.cfg.atATime()) },
+			"enough rest":        func(p *Pool) { p.resting = p.cfg.atATime() },
 			"the pool is closed": func(p *Pool) { p.closed.Store(true) },
 		} {
 			p := newPool()
 			p.rests = true
 			change(p)
-			if before := p.resting; p.rest() || p.resting != before {
+			if before := p.resting; p.rest() != notAtAll || p.resting != before {
 				t.Errorf("%s, and one more has rested", name)
 			}
 		}
@@ -468,6 +465,7 @@ func TestRoundIsCounted(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		x := NewExecutor()
+		x.pool.search.Add(oneRound)
 		_, _ = inside(x, func(ctx context.Context) (int, error) {
 			x.pool.search.Add(oneRound + 1) // a new round, and no thief
 			defer x.pool.search.Add(^uint32(0))
@@ -515,8 +513,8 @@ func TestJobsAreVisibleBeforeAWorkerIsWoken(t *testing.T) {
 		cfg  Config
 		make func(p *Pool, w *worker)
 	}{
-		{"from outside", Config{}, func(p *Pool, _ *worker) { p.share(b(p)) }},
-		{"with a priority", Config{Strategy: Priority}, func(p *Pool, _ *worker) { p.share(b(p)) }},
+		{"from outside", Config{}, func(p *Pool, _ *worker) { p.share(b(p), false) }},
+		{"with a priority", Config{Strategy: Priority}, func(p *Pool, _ *worker) { p.share(b(p), false) }},
 		{"next", Config{Strategy: WorkConserving}, func(p *Pool, w *worker) { b(p).d.schedule(b(p), w) }},
 		{"offered", Config{}, func(_ *Pool, w *worker) { w.offer(w.next.Load(), many) }},
 		{"queued", Config{}, func(p *Pool, w *worker) { w.push(b(p)) }},
@@ -531,7 +529,7 @@ func TestJobsAreVisibleBeforeAWorkerIsWoken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.again, p.rests, p.resting = make(chan bool), true, 1 // who wakes a worker waits until it is received
+			p.again, p.rests, p.resting = make(chan start), true, 1 // who wakes a worker waits until it is received
 			w := p.unpark()
 			switch tt.what {
 			case "offered":

@@ -257,8 +257,8 @@ func (q *runq) clear(i uint32) job {
 
 // steal moves half of the queue, the larger one if it is odd, to the queue of the
 // caller, who owns it, and returns the oldest; of forks it takes one, and for a caller
-// who has jobs.
-func (q *runq) steal(to *runq) job {
+// who has jobs. One that is extra takes one too, and no fork.
+func (q *runq) steal(to *runq, extra bool) job {
 	var s span
 	var room places
 	var tail uint32
@@ -266,10 +266,10 @@ func (q *runq) steal(to *runq) job {
 	for {
 		v := q.word.Load()
 		s = unpack(v)
-		if n = s.len(); n == 0 || s.flags&flagLocked != 0 {
+		if n = s.len(); n == 0 || s.flags&flagLocked != 0 || extra && s.flags&flagForks != 0 {
 			return job{}
 		}
-		if n -= n / 2; s.flags&flagForks != 0 || to.len() > 0 {
+		if n -= n / 2; s.flags&flagForks != 0 || extra || to.len() > 0 {
 			n = 1
 		}
 		for n > 1 {

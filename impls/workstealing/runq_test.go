@@ -74,7 +74,7 @@ func TestQueueIsADeque(t *testing.T) {
 				}
 			default:
 				to := runq{limit: 2 + r.IntN(300)}
-				got = number(handle(q.steal(&to)))
+				got = number(handle(q.steal(&to, false)))
 				n := 0
 				if len(model) > 0 {
 					n = len(model) - len(model)/2
@@ -131,7 +131,7 @@ func TestQueueHandsEachJobOutOnce(t *testing.T) {
 				own := runq{limit: 1 << (1 + seed%5)}
 				for {
 					done := over.Load()
-					found := took(q.steal(&own))
+					found := took(q.steal(&own, false))
 					for took(own.pop()) {
 					}
 					if !found {
@@ -184,7 +184,7 @@ func TestQueueLetsGo(t *testing.T) {
 		q.newest()
 		q.oldest()
 	}
-	q.steal(&to)
+	q.steal(&to, false)
 	for i, j := range *q.slots.Load() {
 		if s := unpack(q.word.Load()); j.r != nil && int((uint32(i)-s.head)&indices) >= s.len() {
 			t.Errorf("place %d holds task %d, which was taken", i, number(handle(j)))
@@ -202,7 +202,7 @@ func TestQueueLetsGoOfAStolenFork(t *testing.T) {
 		w, _ := busy(t, Config{})
 		w.fork((*future)(numbered(1)[0]))
 		to := runq{limit: 1 << 10}
-		if w.queue.steal(&to).none() {
+		if w.queue.steal(&to, false).none() {
 			t.Fatal("nothing was stolen")
 		}
 		if next(w); w.queue.last != nil {
@@ -219,7 +219,7 @@ func TestBusyThiefTakesOne(t *testing.T) {
 		q.push(forkOf(h), 0)
 	}
 	to.push(forkOf(all[8]), flagForks)
-	if j := q.steal(&to); handle(j) != all[0] || q.len() != 7 || to.len() != 1 || to.forks != 1 {
+	if j := q.steal(&to, false); handle(j) != all[0] || q.len() != 7 || to.len() != 1 || to.forks != 1 {
 		t.Errorf("%v, %d and %d jobs left, of these %d forks, want the oldest, 7, 1 and 1", j, q.len(), to.len(), to.forks)
 	}
 }
@@ -284,7 +284,7 @@ func TestEmptyQueueForgetsForks(t *testing.T) {
 	for _, h := range all[:8] {
 		q.push(forkOf(h), 0)
 	}
-	if q.steal(&to); to.len() != 3 || q.len() != 4 {
+	if q.steal(&to, false); to.len() != 3 || q.len() != 4 {
 		t.Errorf("a thief took one job and %d more, %d are left, want 3 and 4", to.len(), q.len())
 	}
 	if f := unpack(to.word.Load()).flags; f != 0 {
@@ -344,13 +344,13 @@ func TestThiefWithoutRoomTakesLess(t *testing.T) {
 		q.push(forkOf(h), 0)
 	}
 	to, _ := lagging(t)
-	if j := q.steal(to); number(handle(j)) != 1 || q.len()+to.len() != 4*smallest-1 {
+	if j := q.steal(to, false); number(handle(j)) != 1 || q.len()+to.len() != 4*smallest-1 {
 		t.Errorf("%v, and %d and %d jobs are left, want the oldest and all others", j, q.len(), to.len())
 	}
 	to, _ = lagging(t)
 	to.limit = smallest - 2 // not even for one
 	to.fits = to.limit - smallest
-	if j := q.steal(to); j.none() || to.len() != 0 {
+	if j := q.steal(to, false); j.none() || to.len() != 0 {
 		t.Errorf("%v and %d more were taken, want one job and no more", j, to.len())
 	}
 }
@@ -447,7 +447,7 @@ func TestThiefThatComesAsTheQueueGrows(t *testing.T) {
 	end := invariants.Within(func() {
 		if !came {
 			came = true
-			if j := q.steal(&to); !j.none() {
+			if j := q.steal(&to, false); !j.none() {
 				t.Errorf("task %d was stolen from places that are being exchanged", number(handle(j)))
 			}
 		}

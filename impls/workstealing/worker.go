@@ -35,25 +35,16 @@ const (
 	// have to be found among many, and stolen.
 	crowd = 8
 
-	// looks is how often a worker without work looks around before it parks,
-	// giving up its processor in between. Few: more did not make any workload
-	// faster, and a second thread that is awake costs latency, as the operating
-	// system now and then puts it where the first one runs: with 32 instead of 4
-	// the mean backlog of latency100k was 2 to 40 times as long.
-	looks = 4
-
-	// After so many searches in a row in which giving up the processor was in vain the worker
-	// does so in one of seldom only. For as long as it looks, and is told something now and
-	// then, the operating system may take its thread off the processor, and what is sent
-	// meanwhile waits for a time slice: with it the mean of latency100k was twice as long.
-	fruitless, seldom = 8, 32
-
 	// worthwhile is the time in nanoseconds that the actors in a worker's queue
 	// must take, as far as one can tell, before another worker is woken for
 	// them. A woken worker comes some 5 to 50 µs later, and actors that talk to
 	// each other from two processors send twice as slowly as from one: measured,
 	// count ran in 18 ns a message on one and 30 on two, fanin in 18 and 34.
 	worthwhile = 50_000
+
+	// long is the time from which on a job is so long that its worker may be one more than there
+	// are processors: so much that to have Go choose between them costs nothing.
+	long = period / 8
 
 	// many is how many messages a turn may send to the actor that runs next
 	// before others are offered it, if turns are short: 4,096 sends take about
@@ -92,12 +83,14 @@ type worker struct {
 	streak  int  // and how often more than to others
 	patient int  // how often that is before it takes a lane
 
-	rng   uint64 // xorshift state
-	round uint32 // the last round in which it counted itself
-	jobs  uint32 // taken between two jobs, modulo poll
-	nexts int    // turns in a row from next
-	depth int    // tasks in progress on its goroutine
-	vain  uint32 // searches in a row that giving up the processor did not help
+	rng   uint64    // xorshift state
+	round uint32    // the last round in which it counted itself
+	jobs  uint32    // taken between two jobs, modulo poll
+	nexts int       // turns in a row from next
+	depth int       // tasks in progress on its goroutine
+	extra bool      // there are more at work than processors; it is to stand back after a period
+	begun time.Time // when it began to be that, or was given a processor again
+	ran   int       // jobs since then
 
 	wait wait // of the newest of them
 
@@ -142,7 +135,7 @@ func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 func (w *worker) loop(j job) {
 	for !j.none() {
 		var panicked bool
-		if runtime.Compiler != "gc" || w.pool.rests {
+		if w.pool.frugal {
 			panicked = !w.serveFrugally(j)
 		} else {
 			panicked = w.serve(j)
@@ -179,6 +172,9 @@ func (w *worker) serve(j job) (again bool) {
 	for ; !j.none(); j = w.other() {
 		if w.late() {
 			w.attend()
+		}
+		if invariants.Enabled {
+			w.checkLeft()
 		}
 		r = j.r
 		r.run(w, j.arg)
@@ -234,16 +230,74 @@ func (w *worker) ended() {
 	}
 }
 
+// checkLeft panics if jobs wait for the worker, which is about to begin another one, and nobody is
+// going to come to them. Where that is about to change, others are let run.
+func (w *worker) checkLeft() {
+	p := w.pool
+	for range 10_000 {
+		some, _ := w.waits()
+		if !some || p.armed.Load() || p.standby.Load() != 0 || searching(p.search.Load()) != 0 || p.closed.Load() {
+			return
+		}
+		runtime.Gosched()
+	}
+	invariants.Violated("workstealing", "somebody comes to what a worker leaves behind when it begins a job")
+}
+
 // resume goes on with a worker whose goroutine a job has ended.
 func (w *worker) resume() { w.loop(w.other()) }
 
 // other returns the job that comes after another one, or none when the
 // worker is to park.
 func (w *worker) other() job {
+	if w.extra && w.standsBack() {
+		return job{}
+	}
 	if j := w.take(); !j.none() {
 		return j
 	}
 	return w.find()
+}
+
+// standsBack is called between two jobs of an extra worker, and reports whether it is to park: if it is
+// still one too many, and has had its time. What waits for it then is for the others. But long
+// jobs stay, and it goes on when it has a processor again, as a goroutine for each would: where all
+// look they would be in front of what comes from outside.
+func (w *worker) standsBack() bool {
+	p := w.pool
+	if int(p.active.Load()-p.waiting.Load()) <= p.cfg.atATime() {
+		w.extra = false
+		return false
+	}
+	w.ran++
+	took := time.Since(w.begun)
+	if took < period {
+		return false
+	}
+	if w.stock() && took > time.Duration(w.ran)*long {
+		runtime.Gosched()
+		w.begun, w.ran = time.Now(), 0
+		return false
+	}
+	if b := w.next.Swap(nil); b != nil {
+		p.inject.push(job{r: b})
+	}
+	for w.leaveOldest() {
+	}
+	return true
+}
+
+// leaveOldest moves the oldest job of the queue to the inject queue, where all look, and reports
+// whether there was one.
+func (w *worker) leaveOldest() bool {
+	j := w.queue.oldest()
+	if j.none() {
+		return false
+	}
+	if f, ok := j.r.(*future); !ok || f.waits() {
+		w.pool.inject.push(j)
+	}
+	return true
 }
 
 // take takes a job from what the worker has itself, or none.
@@ -315,7 +369,7 @@ func (w *worker) outOfTurn(n uint32) job {
 func (w *worker) poll() job {
 	p := w.pool
 	j := p.inject.pop()
-	if j.none() && searching(p.search.Load()) > 0 {
+	if j.none() && (p.standby.Load() != 0 || searching(p.search.Load()) > 0) {
 		j = w.rob()
 	}
 	if !j.none() {
@@ -378,7 +432,7 @@ func (w *worker) block() {
 	w.asked.Store(true)
 	w.mark()
 	if w.stock() || w.pool.queued() {
-		w.pool.wake()
+		w.pool.standBy()
 	}
 }
 
@@ -406,7 +460,7 @@ func (w *worker) show() {
 func (w *worker) push(b *box) {
 	switch {
 	case w.keeps == nil:
-		w.pool.share(b)
+		w.pool.share(b, w.guest == nil)
 	case w.next.Load() == nil && w.queue.len() == 0:
 		w.add(job{r: b}, 0) // the worker itself comes to it next
 	default:
@@ -424,7 +478,7 @@ func (w *worker) enqueue(b *box) {
 func (w *worker) leave() {
 	switch some, pays := w.waits(); {
 	case pays:
-		w.pool.wake()
+		w.pool.standBy()
 	case some:
 		w.pool.arm()
 	}
@@ -435,15 +489,11 @@ func (w *worker) leave() {
 func (w *worker) add(j job, flags uint32) {
 	for !w.queue.push(j, flags) {
 		for range w.queue.limit / 2 {
-			old := w.queue.oldest()
-			if old.none() {
+			if !w.leaveOldest() {
 				break
 			}
-			if f, ok := old.r.(*future); !ok || f.waits() {
-				w.pool.inject.push(old)
-			}
 		}
-		w.pool.wake()
+		w.pool.standBy()
 	}
 	w.show()
 }
@@ -486,7 +536,7 @@ func (w *worker) offer(b *box, n int) {
 	}
 	if w.next.Load() == b && !w.pool.full() && w.next.CompareAndSwap(b, nil) {
 		w.add(job{r: b}, 0)
-		w.pool.wake()
+		w.pool.standBy()
 		w.pool.arm() // who searches may have looked already, and not find it worth coming
 	}
 }
@@ -498,7 +548,7 @@ func (w *worker) find() job {
 		// What is left may have been out of sight meanwhile, and who looked for it
 		// have given up.
 		if searching(p.search.Load()) == 0 && (w.queue.len() > 0 || p.queued()) {
-			p.wake()
+			p.standBy()
 		}
 		return j
 	}
@@ -509,35 +559,24 @@ func (w *worker) find() job {
 	return w.look()
 }
 
-// look looks for a job for a while and returns none if the worker is to park. It
-// counts as searching before the call and not after it.
+// look looks for a job and returns none if the worker is to park. It counts as searching before the
+// call and not after it, and does not give up its processor in between: who has made something
+// visible relies on it.
 func (w *worker) look() job {
 	p := w.pool
 	for {
-		n := 2 * looks
-		if w.tally == nil || w.vain >= fruitless && w.vain%seldom != 0 {
-			n = 1 // it does not give up its processor, and looks again before it parks
+		j := w.grab()
+		if !j.none() || w.extra {
+			if w.extra {
+				w.begun, w.ran = time.Now(), 0
+			}
+			// What others have left is this one's business as well: who
+			// left something and blocked counted on it.
+			if searching(p.search.Add(^uint32(0))) == 0 && p.visible() {
+				p.standBy()
+			}
+			return j
 		}
-		for i := range n {
-			if j := w.grab(); !j.none() {
-				if i > 1 {
-					w.vain = 0
-				}
-				// What others have left is this one's business as well: who
-				// left something and blocked counted on it.
-				if searching(p.search.Add(^uint32(0))) == 0 && p.visible() {
-					p.wake()
-				}
-				return j
-			}
-			if p.closed.Load() {
-				break
-			}
-			if w.tally != nil && i%2 == 1 { // what an actor is told often comes from who waited for another one
-				runtime.Gosched()
-			}
-		}
-		w.vain++
 		if p.resign() {
 			return job{}
 		}
@@ -582,7 +621,7 @@ func (w *worker) receive() job {
 	var tail uint32
 	if limit > 1 {
 		share = uint32(max(1, p.active.Load()))
-		if slots, tail = w.queue.room(int(limit) - 1); slots == nil || share > crowd {
+		if slots, tail = w.queue.room(int(limit) - 1); slots == nil || share > crowd || w.extra {
 			limit = 1
 		}
 	}
@@ -636,7 +675,7 @@ func (w *worker) rob() job {
 }
 
 func (w *worker) stealFrom(victim *worker) job {
-	if j := victim.queue.steal(&w.queue); !j.none() {
+	if j := victim.queue.steal(&w.queue, w.extra); !j.none() {
 		if w.queue.len() > 0 {
 			w.show()
 		}
