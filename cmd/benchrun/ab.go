@@ -29,7 +29,7 @@ func newABCmd() *cobra.Command {
 	c := &abFlags{AB: runner.DefaultAB()}
 	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), fields{
 		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
-		"command": &c.Command, "shell": &c.Shell, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
+		"command": &c.Command, "shell": &c.Shell, "count": &c.Count, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = func(_ *cobra.Command, args []string) error {

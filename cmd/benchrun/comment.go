@@ -24,6 +24,9 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 		if err := comparison(out, compared, x).show(out, "text", nil); err != nil {
 			return err
 		}
+		if err := explainCounts(out, compared, run); err != nil {
+			return err
+		}
 		if run.Unmeasured == nil {
 			fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ type habit struct {
 	in   []string // the commands that it is of
 
 	is      string // the flag of ours that it is
+	number  bool   // it is one if its value is a number; else it is the command's own flag of this name
 	goFlag  bool   // it is the go command's when it builds, and goes into GOFLAGS
 	noValue bool   // it stands alone, as a flag that is true or false does
 
@@ -39,7 +41,7 @@ var (
 var habits = []habit{
 	// go test
 	{name: "benchtime", in: measuring, is: "time", say: "it is how long a process measures that takes no turns; --rounds and --slice are for those that do"},
-	{name: "count", in: measuring, is: "blocks", say: "each block has fresh processes"},
+	{name: "count", in: measuring, is: "blocks", number: true, say: "each block has fresh processes; --count alone counts instructions"},
 	{name: "run", in: measuring, ignored: true, say: "only benchmarks are run here, and --bench chooses them"},
 	{name: "benchmem", in: []string{"bisect", "calibrate", "list"}, noValue: true, ignored: true, say: "it is a flag of run and ab"},
 	{name: "v", in: measuring, noValue: true, ignored: true, say: "progress is on standard error"},
@@ -110,6 +112,15 @@ func habitual(root *cobra.Command, args []string) (out, notes, goFlags []string,
 		name, value, hasValue := strings.TrimPrefix(m[1], "test."), strings.TrimPrefix(m[2], "="), m[2] != ""
 		f := flagOf(cmd, name)
 		h := habitOf(cmd, name)
+		if f != nil && h != nil && h.number {
+			next := value
+			if !hasValue && i+1 < len(args) {
+				next = args[i+1]
+			}
+			if _, err := strconv.Atoi(next); err == nil {
+				f = nil
+			}
+		}
 		if cmd == root && f == nil && len(name) > 1 {
 			if owners := ownersOf(root, name); len(owners) > 0 {
 				return nil, nil, nil, ofOthers(arg, owners)

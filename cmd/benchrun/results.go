@@ -70,6 +70,9 @@ func compareFiles(cmd *cobra.Command, files []string, o compare.Options) (*compa
 
 // compareData is compareFiles of what has been read.
 func compareData(cmd *cobra.Command, d *compare.Data, o compare.Options) (*compare.Comparison, *targets.Scorecard, error) {
+	if d.Counted() && o.Margin == compare.DefaultMargin && !cmd.Flags().Changed("margin") {
+		o.Margin = compare.CountMargin
+	}
 	c, err := d.Compare(o)
 	if err != nil {
 		return nil, nil, err

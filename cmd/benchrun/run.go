@@ -28,7 +28,7 @@ func newRunCmd() *cobra.Command {
 		}
 		c.Packages = append(args, files.Marked()...)
 		return measureRun(cmd, "benchrun run", c, on, allowEmpty)
-	}, fields{"on": &on, "allow-empty": &allowEmpty, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
+	}, fields{"on": &on, "count": &c.Count, "allow-empty": &allowEmpty, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
 }
 
 // defaultRun is how run measures, if nothing is said of it.

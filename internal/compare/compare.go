@@ -22,6 +22,14 @@ const DefaultAlpha = 0.05
 // puts things.
 const DefaultMargin = 0.02
 
+// CountMargin is DefaultMargin for counts of instructions, which noise does not touch: about what
+// is left of what varies from process to process.
+const CountMargin = 0.003
+
+// Counted reports whether the first table is of instructions on a simulated processor, which
+// what the machine does besides does not touch.
+func (c *Comparison) Counted() bool { return len(c.Tables) > 0 && simulated(c.Tables[0].Unit) }
+
 // Options say how results are arranged and judged. The zero value is
 // the default.
 type Options struct {

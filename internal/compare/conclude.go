@@ -174,10 +174,14 @@ func (e *evaluator) decide(t *tested, level float64) {
 	if c := t.row.Control; c != nil && c.Alarm && t.logs {
 		bias = max(math.Abs(math.Log(c.Vs.Lo)), math.Abs(math.Log(c.Vs.Hi)))
 	}
-	answer, doubt := rule.Decide(stats.Evidence{
+	evidence := stats.Evidence{
 		Lo: t.shift.Lo, Hi: t.shift.Hi, Est: t.shift.Est, Adjusted: t.vs.Adjusted,
-		Apart: !t.vs.Paired, Bias: bias, Layouts: t.vs.Layouts,
-	})
+		Apart: !t.vs.Paired && !t.across, Bias: bias, Layouts: t.vs.Layouts,
+	}
+	if t.counts {
+		evidence.Layouts = 0
+	}
+	answer, doubt := rule.Decide(evidence)
 	if t.contradicts(answer, table.Better, rule.Margin) {
 		e.mark(cell, "the typical time would be an answer, but all slices together do not bear it out: their mean is %s to %s of the base's, rare costs or disturbances included",
 			percentOf(t.rough.Lo), percentOf(t.rough.Hi))

@@ -32,6 +32,7 @@ type evaluator struct {
 
 	partial  bool                // some times lack most collections of garbage
 	unpaired bool                // some comparison was not paired by block
+	across   bool                // what is compared is the same whenever and wherever it is counted
 	pooled   map[string]bool     // configuration keys that differ within a cell
 	differ   map[string][]string // what columns say of configuration keys in which they differ
 }
@@ -175,6 +176,7 @@ func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 		case r.Base < 0:
 			cell.Verdict = NoBase
 		default:
+			e.across = simulated(unit) && sameProcessor(cells[i], cells[r.Base])
 			e.compare(t, r, i, samples[i], samples[r.Base], unit)
 			e.differences(t.Cols[r.Base].Name, cells[r.Base], t.Cols[i].Name, cells[i])
 		}
@@ -286,6 +288,9 @@ type tested struct {
 	tail []float64     // by how much the tails moved beyond what is typical, a block
 	took time.Duration // measuring it, a block
 
+	counts bool // instructions on a simulated processor, which layouts do not change
+	across bool // and which need not be of the same blocks
+
 	partial bool    // the values lack most collections of garbage
 	rare    float64 // the part of the time that may be missing since collections are rare
 }
@@ -346,7 +351,9 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 	} else {
 		e.c.Comparisons++
 	}
-	e.unpaired = e.unpaired || !cell.Vs.Paired
+	test.counts = simulated(unit)
+	test.across = e.across
+	e.unpaired = e.unpaired || !cell.Vs.Paired && !test.across
 	e.tested = append(e.tested, test)
 }
 
@@ -368,6 +375,18 @@ func counted(unit string) bool { return Negligible(unit) > 0 }
 // is the same in every run.
 func instructions(unit string) bool {
 	return strings.HasPrefix(unit, "insns/") || strings.HasSuffix(unit, "-insns")
+}
+
+// simulated reports whether a unit is of instructions on a simulated processor. What varies of
+// them is the program's own: hash seeds, the order of goroutines, when a collection falls.
+func simulated(unit string) bool { return unit == record.UnitCounted || unit == record.UnitCountedOwn }
+
+// sameProcessor reports whether what was counted for two cells, which need not be on one machine,
+// is of the same toolchain, which says for which architecture, and counter.
+func sameProcessor(a, b *gridCell) bool {
+	return !slices.ContainsFunc([]string{"toolchain", record.CounterKey}, func(key string) bool {
+		return len(a.config[key]) != 1 || !slices.Equal(a.config[key], b.config[key])
+	})
 }
 
 // Negligible is how little of a unit is none: a hundredth of an allocation for each

@@ -35,6 +35,13 @@ type Data struct {
 	done    map[Options]*Comparison
 }
 
+// Counted reports whether all files have counts of instructions, and no times.
+func (d *Data) Counted() bool {
+	return !slices.ContainsFunc(d.sources, func(s *source) bool {
+		return !slices.ContainsFunc(s.file.Config, func(c record.Setting) bool { return c.Key == record.CounterKey })
+	})
+}
+
 // A source is one file of Data.
 type source struct {
 	arg  string // the path with its label, if it was given one

@@ -102,6 +102,10 @@ type Plan struct {
 	// is that is flashed for that.
 	InOrder bool `json:"inorder,omitempty"`
 
+	// Counter is the tool that counts instructions, with its version, where they are counted and
+	// nothing is timed; "" else.
+	Counter string `json:"counter,omitempty"`
+
 	Own json.RawMessage `json:"own,omitempty"` // what the subject wants to have on record of how it runs the cases
 
 	// Alpha and Margin are those of the decisions that are taken at Looks.

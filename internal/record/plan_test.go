@@ -161,6 +161,7 @@ func TestPlanDifferences(t *testing.T) {
 		"rounds":  {func(p *Plan) { p.Rounds = 4 }, []string{"rounds: 3 → 4"}},
 		"slice":   {func(p *Plan) { p.Slice = time.Second }, []string{"slice: 5ms → 1s"}},
 		"layouts": {func(p *Plan) { p.Layouts = 0 }, []string{"layouts: 3 → 1"}},
+		"counter": {func(p *Plan) { p.Counter = "x" }, []string{"counter:  → x"}},
 		"count":   {func(p *Plan) { p.Count = 10 }, []string{"count: 1 → 10"}},
 		"looks":   {func(p *Plan) { p.Looks = nil }, []string{"looks: [2 4 6] → []"}},
 		"alpha":   {func(p *Plan) { p.Alpha = 0.1 }, []string{"alpha: 0.05 → 0.1"}},
@@ -177,7 +178,7 @@ func TestPlanDifferences(t *testing.T) {
 		}
 	}
 	then := recordtest.Sequential()
-	then.Col, then.Count = "/impl", 10
+	then.Col, then.Count, then.Counter = "/impl", 10, "x"
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(asJSON(t, then)), &fields); err != nil {
 		t.Fatal(err)

@@ -159,6 +159,7 @@ func (p *Plan) settings() []setting {
 		{"slice", p.Slice},
 		{"layouts", max(1, p.Layouts)},
 		{"looks", p.Looks},
+		{"counter", p.Counter},
 		{"alpha", p.Alpha},
 		{"margin", p.Margin},
 	}

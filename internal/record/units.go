@@ -11,6 +11,8 @@ const (
 	ClockUnitKey = "clock-unit"
 	// InstructionClock is the clock-unit of an emulator that counts instructions.
 	InstructionClock = "insns"
+	// CounterKey names the tool that counted instructions, with its version.
+	CounterKey = "counter"
 	// ClockHzKey is how many ticks of the board's clock are a second: of an
 	// emulated clock, how many instructions.
 	ClockHzKey = "clock-hz"
@@ -23,6 +25,11 @@ const (
 	UnitGCs      = "gcs/Mop"      // collections that ended, in a million operations
 	UnitLiveHeap = "live-heap-B"  // what the last collection found in use
 	UnitPeakRSS  = "peak-rss-B"   // the most memory that the process ever held
+
+	// What a simulated processor counted, which runs one thread at a time: all of it, and what
+	// is left without collections of garbage. See package counter.
+	UnitCounted    = "instrs/op"
+	UnitCountedOwn = "own-instrs/op"
 
 	// What processors counted in user space, where they do.
 	UnitInstructions = "instructions/op"

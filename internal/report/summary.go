@@ -95,7 +95,7 @@ func answerLines(c *compare.Comparison) []string {
 
 // settle says why two files prove nothing, and what would.
 func settle(c *compare.Comparison) []string {
-	if !isPair(c) || c.Col == record.SideKey || !isUnpaired(c) {
+	if !isPair(c) || c.Col == record.SideKey || !isUnpaired(c) || c.Counted() {
 		return nil
 	}
 	return []string{
@@ -124,6 +124,12 @@ func undecided(c *compare.Comparison, named int) (lines []string) {
 			blocks = max(blocks, cell.Vs.Need)
 			row += cell.Vs.NeedTime / time.Duration(cell.Vs.Need)
 		}
+	}
+	if c.Counted() { // neither a quieter machine nor sides that alternate change anything
+		if len(near) > 0 {
+			lines = append(lines, fmt.Sprintf("to decide %s: --blocks %d", someOf(near, named), blocks))
+		}
+		return lines
 	}
 	if len(near) > 0 {
 		took := ""
@@ -567,7 +573,7 @@ func next(c *compare.Comparison, x Extra) (lines []string) {
 		lines = append(lines, "benchrun ab main (in the module) compares it with another version")
 	}
 	lines = append(lines, "benchrun report "+x.Again, "benchrun compare --format full "+x.Again)
-	if c.Col == record.SideKey && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
+	if c.Col == record.SideKey && !c.Counted() && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
 		lines = append(lines, "benchrun why "+x.Again)
 	}
 	return lines

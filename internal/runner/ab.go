@@ -57,6 +57,7 @@ type ABRun struct {
 	*Versions
 	Plan     *record.Plan
 	Binaries []testbin.Binary
+	Counted  *testbin.Counted // nil if the run is timed
 
 	Path string // of the results; "" if there was nothing to measure
 
@@ -92,13 +93,19 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 	if c.Command {
 		return r.commands(ctx, c, from, then)
 	}
+	if err := c.findCounter(ctx, from); err != nil {
+		return nil, err
+	}
+	if c.Count && !c.given("margin") {
+		c.Compare.Margin = compare.CountMargin
+	}
 	plan := c.plan(from)
 	plan.Col = record.SideKey
 	if err := c.check(plan); err != nil {
 		return nil, err
 	}
 	run := &ABRun{Plan: plan}
-	j := &job{plan: plan, from: from, path: c.Out}
+	j := &job{plan: plan, from: from, path: c.Out, tool: c.tool}
 	err = r.run(ctx, c.Idle, func(ctx context.Context) (jobs []*job, err error) {
 		if run.Versions, err = r.newVersions(ctx, c); err != nil {
 			return nil, err
@@ -113,8 +120,10 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 		}
 		run.Binaries, j.absent = v.all(), v.absent
 		j.take(r.processes, parts{binaries: run.Binaries})
+		run.Counted, _ = j.subject.(*testbin.Counted)
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
 		j.here.Fixed = append(c.Settings, j.here.Fixed...)
+		j.noteCounter()
 		if j.path == "" && from == nil {
 			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here), time.Now())
 		}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/counter"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -34,6 +36,11 @@ type Config struct {
 	Machine  string        // name of the machine in results; "" is made of what it is
 	Resume   string        // path of the results of a run to go on with; "" is none
 	Idle     string        // one of the Idle constants
+
+	// Count counts instructions, and times nothing: see package counter. What is said of turns
+	// and of time makes no difference then.
+	Count bool
+	tool  *counter.Tool // that counts
 
 	// How benchmarks take turns. The zero values are for fresh processes.
 	Mode     string
@@ -98,7 +105,44 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 	if from != nil {
 		c.keep(plan, from.Plan)
 	}
+	if c.tool != nil {
+		c.countIn(plan)
+	}
 	return plan
+}
+
+// countBlocks is in how many blocks instructions are counted, if nothing is said of it: as few as
+// can prove a difference, since blocks differ by little.
+const countBlocks = record.LeastBlocks
+
+// countIn makes a plan one that counts: a process at a time, which is the same whatever its
+// layout, with one processor, since that is what is simulated.
+func (c *Config) countIn(plan *record.Plan) {
+	plan.Counter, plan.Time, plan.Mode, plan.Benchmem = c.tool.String(), "1x", "", false
+	plan.Control, plan.Rounds, plan.Slice, plan.Layouts = false, 0, 0, 0
+	if !c.given("cpu") {
+		plan.CPU = []int{1}
+	}
+	if !c.given("blocks") {
+		plan.Blocks = countBlocks
+	}
+	if !c.given("timeout") {
+		plan.Timeout = 5 * time.Minute // as slow as a simulated processor is
+	}
+}
+
+// findCounter finds the tool that counts, if something is to be counted: in a run that is resumed,
+// as it was.
+func (c *Config) findCounter(ctx context.Context, from *record.Interrupted) (err error) {
+	if from != nil && from.Plan.Counter != "" {
+		c.Count = true
+	}
+	if !c.Count {
+		return nil
+	}
+	c.Idle, c.Layouts = IdleOff, 1 // nothing that the machine does makes a difference
+	c.tool, err = counter.Find(ctx)
+	return err
 }
 
 // keep sets what is not given to what it was.

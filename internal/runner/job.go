@@ -13,6 +13,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/counter"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -22,7 +23,8 @@ type job struct {
 	title   string // what it is, if that has to be said
 	plan    *record.Plan
 	subject session.Subject
-	parts   parts // of which subject is made
+	parts   parts         // of which subject is made
+	tool    *counter.Tool // by which it counts; nil if it times
 	here    *record.Circumstances
 
 	from   *record.Interrupted // the run to go on with; nil for a new one
@@ -33,6 +35,13 @@ type job struct {
 	resume string // what --resume takes to go on after an interrupt, for a shell; "" is its own results
 
 	begun bool // there is a results file
+}
+
+// noteCounter notes by what the job counts.
+func (j *job) noteCounter() {
+	if j.tool != nil {
+		j.here.Fixed = append(j.here.Fixed, record.Setting{Key: record.CounterKey, Values: []string{j.tool.String()}})
+	}
 }
 
 // open makes the job's results file, or goes on with it. A run that is not the same any

@@ -84,6 +84,9 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 		c.Packages = packagesOr(ctx, c.Packages)
 	}
 	c.Bench = cmp.Or(c.Bench, ".")
+	if err := c.findCounter(ctx, from); err != nil {
+		return "", err
+	}
 	plan := c.plan(from)
 	err = c.check(plan)
 	if err == nil && calibration != nil && from == nil {
@@ -96,7 +99,7 @@ func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibratio
 		fmt.Fprintf(r.con, "%s is complete: all %d blocks are there\n", c.Resume, from.Plan.Blocks)
 		return c.Resume, nil
 	}
-	j := &job{plan: plan, from: from, path: c.Out}
+	j := &job{plan: plan, from: from, path: c.Out, tool: c.tool}
 	err = r.run(ctx, c.Idle, func(ctx context.Context) ([]*job, error) {
 		return []*job{j}, r.prepare(ctx, j, &c, calibration)
 	}, nil)
@@ -119,8 +122,12 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	j.absent = tests.Absent
 	addHashes(j.plan, tests.Binaries)
 	maps.Copy(j.plan.Subjects, subject.Hashes(tests.Programs))
+	if j.tool != nil && len(tests.Programs) > 0 {
+		return errors.New("instructions are counted of Go benchmarks; --program is timed only")
+	}
 	j.take(r.processes, parts{tests.Binaries, tests.Programs})
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
+	j.noteCounter()
 	noteMade(j.here, tests.Programs)
 	if j.path == "" && j.from == nil {
 		prefix := ""

@@ -20,6 +20,9 @@ type parts struct {
 // take makes p what j measures. Processes end with ctx.
 func (j *job) take(ctx context.Context, p parts) {
 	j.parts, j.subject = p, testbin.NewBinaries(ctx, j.plan, p.binaries)
+	if j.tool != nil {
+		j.subject = testbin.NewCounted(ctx, j.plan, p.binaries, j.tool)
+	}
 	if len(p.programs) > 0 {
 		j.subject = subject.New(ctx, j.plan, p.programs, j.subject)
 	}

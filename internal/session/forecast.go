@@ -32,6 +32,9 @@ type forecastGroup struct {
 const (
 	// startTime is what it takes to start a process and to prepare the work.
 	startTime = 60 * time.Millisecond
+	// countTime is what it takes to start two processes on a simulated processor and to
+	// count some ten million instructions.
+	countTime = 1200 * time.Millisecond
 	// turnsTime is what it takes in place of startTime where processes take turns: to find
 	// how long slices have to be, too, and to have more of them where collections of garbage
 	// are far apart. In kept results (row-ms) it is 235 ms in the median of files of 250
@@ -57,6 +60,9 @@ func NewForecast(plan *record.Plan, from *record.Interrupted) *Forecast {
 		// one that takes this long, which together take once or twice that. Of a
 		// plan that gives the number nothing is known.
 		alone += d * 7 / 4 * time.Duration(max(1, plan.Count))
+	}
+	if plan.Counter != "" {
+		alone = countTime
 	}
 	turns := turnsTime + warmSlices*max(plan.Slice, leastWarm) + time.Duration(plan.Rounds)*(plan.Slice+sliceTime)
 	for i, g := range plan.Groups() {

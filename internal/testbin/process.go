@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,8 @@ const runtimeIsWindows = runtime.GOOS == "windows"
 type invocation struct {
 	subject Binary
 	args    []string // see flags
+	under   []string // the program that runs it, with arguments; none is the system
+	env     []string // added to the environment
 	timeout time.Duration
 	// report asks the subject to report, which one without our package testing does not.
 	report bool
@@ -39,8 +42,10 @@ type output struct {
 // printed; one that ctx has ended gives its cause. Standard error is apart, so that a log does not tear result lines.
 func (v invocation) run(ctx context.Context) (out output, err error) {
 	// Package testing's own limit does not hold for benchmarks; ours kills.
-	cmd := exec.Command(v.subject.Path, append([]string{"-test.timeout=0"}, v.args...)...)
+	line := slices.Concat(v.under, []string{v.subject.Path, "-test.timeout=0"}, v.args)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir = v.subject.Dir
+	cmd.Env = append(os.Environ(), v.env...)
 	events := new(child.Buffer)
 	if v.report {
 		read, write, err := os.Pipe()
@@ -48,7 +53,7 @@ func (v invocation) run(ctx context.Context) (out output, err error) {
 			return out, err
 		}
 		cmd.ExtraFiles = []*os.File{write}
-		cmd.Env = append(os.Environ(), program.Variable+"="+reportWord)
+		cmd.Env = append(cmd.Env, program.Variable+"="+reportWord)
 		drained := make(chan struct{})
 		go func() {
 			_, _ = io.Copy(events, read)

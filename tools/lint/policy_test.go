@@ -318,7 +318,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
-			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/session"},
+			Ours:     []string{"internal/child", "internal/counter", "internal/program", "internal/record", "internal/session"},
 			TestOurs: []string{"internal/hwcount", "internal/patience"},
 			Others: []string{
 				errgroup, // builds go on side by side
@@ -359,7 +359,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/why",
 			Why:      "it explains a comparison by profiles of the same binaries",
-			Ours:     []string{"internal/compare", "internal/program", "internal/record", "internal/session", "internal/stats", "internal/testbin"},
+			Ours:     []string{"internal/compare", "internal/counter", "internal/program", "internal/record", "internal/session", "internal/stats", "internal/testbin"},
 			Others:   []string{"github.com/google/pprof/profile", "golang.org/x/perf/..."},
 		},
 		{
@@ -386,10 +386,10 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/jobs", "internal/machinelock", "internal/program/...",
+				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/counter", "internal/jobs", "internal/machinelock", "internal/program/...",
 				"internal/record", "internal/scratch", "internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
-			Others: []string{errgroup}, // two versions are built side by side
+			Others: []string{errgroup, "golang.org/x/mod/modfile"}, // two versions are built side by side; an error names the modules of a workspace
 		},
 		{
 			Packages: "internal/boardrun",
@@ -518,6 +518,10 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/quotetest",
 			Why:      "it compares pages with what tests make, and does not know of what that is",
+		},
+		{
+			Packages: "internal/counter",
+			Why:      "it counts the instructions of a process, and knows nothing of what that is",
 		},
 		{
 			Packages: "internal/hwcount",

@@ -1,0 +1,65 @@
+package compare
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// countsFile is a file of counts in six blocks, of two sides or of none.
+func countsFile(toolchain string, sides map[string]float64) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "toolchain: go version %s linux/amd64\ncounter: cachegrind of valgrind-3.19.0\nUnit instrs/op better=lower\npkg: example.com/m\n", toolchain)
+	for block := 1; block <= 6; block++ {
+		fmt.Fprintf(&b, "block: %d\n", block)
+		for _, side := range []string{"", "old", "new"} {
+			if v, ok := sides[side]; ok {
+				if side != "" {
+					fmt.Fprintf(&b, "side: %s\n", side)
+				}
+				// A process differs from the next by 0.03 %.
+				fmt.Fprintf(&b, "BenchmarkA 1000 %.1f instrs/op\n", v*(1+0.0003*float64((block*7+len(side))%3-1)))
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestCounts: instructions are told apart where times would not be – by less than the order of
+// functions may do, and in runs apart if processor, toolchain and counter are the same.
+func TestCounts(t *testing.T) {
+	write := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := func(toolchain string, v float64) string { return countsFile(toolchain, map[string]float64{"": v}) }
+	two := func(old, changed float64) string {
+		return countsFile("go1.26.8", map[string]float64{"old": old, "new": changed})
+	}
+	for _, test := range []struct {
+		name  string
+		files []string
+		col   string
+		want  Verdict
+	}{
+		{"side by side", []string{write("ab.bench", two(10_000, 10_050))}, "side", Worse},
+		{"side by side, less", []string{write("ab.bench", two(10_000, 9_950))}, "side", Better},
+		{"side by side, the same", []string{write("ab.bench", two(10_000, 10_001))}, "side", Same},
+		{"apart", []string{write("a.bench", one("go1.26.8", 10_000)), write("b.bench", one("go1.26.8", 10_050))}, "", Worse},
+		{"apart, by another toolchain", []string{write("a.bench", one("go1.26.8", 10_000)), write("b.bench", one("go1.27.4", 10_050))}, "", Unproven},
+	} {
+		c, err := Compare(test.files, Options{Alpha: DefaultAlpha, Margin: CountMargin, Col: test.col})
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		cell := c.Tables[0].Rows[0].Cells[1]
+		if cell.Verdict != test.want {
+			t.Errorf("%s: %s (%+v), want %s", test.name, cell.Verdict, cell.Vs, test.want)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A Tool counts instructions.
+type Tool struct {
+	path    string
+	version string // as it says it: "valgrind-3.19.0"
+}
+
+// ErrNone is the error of a system that has no tool.
+var ErrNone = errors.New("nothing here counts instructions: install Valgrind (Debian and Ubuntu: apt-get install valgrind)")
+
+// Find returns the tool of this system. Its error is [ErrNone] if there is none, or says why it
+// does not run.
+func Find(ctx context.Context) (*Tool, error) {
+	if runtime.GOOS != "linux" {
+		return nil, fmt.Errorf("instructions are counted by Valgrind, which knows Go programs on Linux only, and this is %s", runtime.GOOS)
+	}
+	path, err := exec.LookPath("valgrind")
+	if err != nil {
+		return nil, ErrNone
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	version, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --version: %w", path, err)
+	}
+	return &Tool{path, strings.TrimSpace(string(version))}, nil
+}
+
+// String names the tool and its version, as results do.
+func (t *Tool) String() string { return "cachegrind of " + t.version }
+
+// Under returns the command, without the program and its arguments, that runs a program and writes
+// what it counts into the file out.
+func (t *Tool) Under(out string) []string {
+	return []string{
+		t.path, "-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no",
+		"--cachegrind-out-file=" + strings.ReplaceAll(out, "%", "%%"),
+	}
+}
+
+// settings are what the Go runtime is asked for, so that what it does depends on the program and
+// not on the clock, which is fifty times as fast beside a simulated processor:
+//
+//   - asyncpreemptoff: no signal ends a goroutine's slice.
+//   - gcstoptheworld: a collection is done at once. A concurrent one shares the processor by time:
+//     the allocation of 256 bytes cost 7 % more or less from process to process, and 0.3 % so.
+//   - cpu.rdtscp: Valgrind 3.19 ends a program by SIGILL at this instruction on some processors,
+//     although the processor that it simulates says that it has it.
+const settings = "asyncpreemptoff=1,gcstoptheworld=1,cpu.rdtscp=off"
+
+// Env returns the environment of a process whose instructions are counted, with the user's own
+// settings of GODEBUG.
+func (t *Tool) Env() []string {
+	godebug := settings
+	if own := os.Getenv("GODEBUG"); own != "" {
+		godebug = own + "," + settings
+	}
+	return []string{"GODEBUG=" + godebug}
+}

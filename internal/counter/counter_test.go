@@ -1,0 +1,66 @@
+package counter
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+const output = `desc: Cachegrind
+cmd: ./a.test -test.bench=fl=x
+events: Ir
+fl=/src/a.go
+fn=a.Work
+10 100
+fi=/src/b.go
+3 20
+fe=/src/a.go
+10 1
+fl=/go/src/runtime/mgc.go
+fn=runtime.gcDrain
+7 30
+fl=/go/src/runtime/proc.go
+fn=runtime.sysmon
+8 5
+summary: 156
+`
+
+func TestRead(t *testing.T) {
+	got, err := Read(strings.NewReader(output))
+	want := Profile{
+		{"a.Work", "/src/a.go", 10}: 101, {"a.Work", "/src/b.go", 3}: 20,
+		{"runtime.gcDrain", "/go/src/runtime/mgc.go", 7}: 30, {"runtime.sysmon", "/go/src/runtime/proc.go", 8}: 5,
+	}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	if c := got.Count(); c != (Count{All: 151, Own: 121}) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestReadDamaged: a file that is not whole gives an error and no count.
+func TestReadDamaged(t *testing.T) {
+	lines := strings.SplitAfter(output, "\n")
+	for i := range lines {
+		damaged := strings.Join(append(append([]string{}, lines[:i]...), lines[min(i+1, len(lines)):]...), "")
+		p, err := Read(strings.NewReader(damaged))
+		// Without a line that only names things the sum is still right.
+		if count := strings.Contains(lines[i], "summary") || lines[i] != "" && lines[i][0] >= '0' && lines[i][0] <= '9'; count != (err != nil) {
+			t.Errorf("without line %d, %q: %v, %v", i+1, lines[i], p, err)
+		}
+	}
+	for _, bad := range []string{"", "events: Dr Ir\n1 2 3\nsummary: 2 3\n", strings.Replace(output, "10 100", "10 -100", 1), strings.Replace(output, "10 100", "x", 1)} {
+		if p, err := Read(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q: %v", bad, p)
+		}
+	}
+}
+
+func TestMinus(t *testing.T) {
+	a, b, c := Place{Func: "a"}, Place{Func: "b"}, Place{Func: "c"}
+	got := Profile{a: 30, b: 4}.Minus(Profile{a: 10, c: 2}, 2)
+	if want := (Profile{a: 10, b: 2, c: -1}); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
