@@ -133,6 +133,17 @@ func (t TruthRatio) evaluate(v compare.Verdict) Outcome {
 	return Unknown
 }
 
+// within reports whether the interval of v has the truth. That has an interval of its own: so they
+// may lie apart by what the interval of their difference is wide to either side, the root of
+// the sum of the squares of both. All are logarithms.
+func (t TruthRatio) within(v TruthVerdict) bool {
+	side, other := math.Log(v.Hi/v.Ratio), math.Log(t.Ratio/t.Lo)
+	if t.Ratio < v.Ratio {
+		side, other = math.Log(v.Ratio/v.Lo), math.Log(t.Hi/t.Ratio)
+	}
+	return math.Abs(math.Log(t.Ratio/v.Ratio)) <= math.Hypot(side, other)
+}
+
 // ratioOfMeans estimates the truth from pairs: before[i] and after[i] are times of
 // the same pair.
 //
@@ -195,6 +206,8 @@ type TruthCount struct {
 	// those of them that are not below LargeChange.
 	Found compare.Rate `json:"found"`
 	Large compare.Rate `json:"large"`
+	// Holds counts the intervals that have the truth, as far as both are known.
+	Holds compare.Rate `json:"holds"`
 	// Missed, Agrees, Undecided and Unknown count the other outcomes.
 	Missed    int `json:"missed"`
 	Agrees    int `json:"agrees"`
@@ -228,6 +241,8 @@ func sum(rows []TruthRow, of func(TruthRow) []TruthVerdict) TruthCount {
 		}
 	}
 	is := func(o Outcome) func(judged) bool { return func(v judged) bool { return v.Outcome == o } }
+	intervals := where(all, func(v judged) bool { return v.Hi > 0 && v.Lo > 0 && v.truth.Lo > 0 })
+	c.Holds = rateOf(intervals, func(v judged) bool { return v.truth.within(v.TruthVerdict) })
 	known := where(all, func(v judged) bool { return v.Outcome != Unknown })
 	differ := where(known, func(v judged) bool { return claims(v.truth.Is) })
 	large := where(differ, func(v judged) bool { return v.truth.Ratio >= 1+LargeChange || v.truth.Ratio <= 1/(1+LargeChange) })

@@ -461,3 +461,30 @@ func TestTruthPath(t *testing.T) {
 		}
 	}
 }
+
+// An interval has the truth if they differ by no more than both are uncertain, on the sides
+// that face one another; and rows of which one is not known do not count.
+func TestTruthInInterval(t *testing.T) {
+	exact := TruthRatio{Ratio: 1.13, Lo: 1.1299, Hi: 1.1301}
+	for _, c := range []struct {
+		truth      TruthRatio
+		ratio      float64
+		lo, hi     float64
+		has, known bool
+	}{
+		{exact, 1.14, 1.12, 1.16, true, true},
+		{exact, 1.253, 1.202, 1.305, false, true},
+		{exact, 1.08, 1.05, 1.10, false, true},
+		{TruthRatio{Ratio: 1.13, Lo: 1.05, Hi: 1.22}, 1.253, 1.202, 1.305, false, true}, // 0.103 and 0.087
+		{TruthRatio{Ratio: 1.13, Lo: 1.03, Hi: 1.25}, 1.253, 1.202, 1.305, true, true},  // 0.103 and 0.109
+		{TruthRatio{Ratio: 1.40, Lo: 1.30, Hi: 1.50}, 1.253, 1.202, 1.305, false, true},
+		{TruthRatio{Ratio: 1.13}, 1.253, 1.202, 1.305, false, false},
+		{exact, 1.253, 0, 0, false, false},
+	} {
+		v := TruthVerdict{Verdict: compare.Slower, Ratio: c.ratio, Lo: c.lo, Hi: c.hi}
+		got := sum([]TruthRow{{Truth: c.truth, Dyno: []TruthVerdict{v}}}, func(r TruthRow) []TruthVerdict { return r.Dyno }).Holds
+		if got.N != len(where([]bool{c.known}, func(b bool) bool { return b })) || (got.K == 1) != c.has {
+			t.Errorf("%+v in %v to %v: %d of %d", c.truth, c.lo, c.hi, got.K, got.N)
+		}
+	}
+}

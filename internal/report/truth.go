@@ -154,6 +154,7 @@ func truthSums(t *calibrate.Truth) Table {
 		{head: "95% interval", right: true, text: func(l line) string { return rateInterval(l.Wrong) }},
 		{head: "found", right: true, text: func(l line) string { return ofAll(l.Found) }},
 		{head: "found of " + percent(calibrate.LargeChange), right: true, text: func(l line) string { return ofAll(l.Large) }},
+		{head: "truth in interval", right: true, text: func(l line) string { return ofAll(l.Holds) }},
 		{head: "missed", right: true, text: func(l line) string { return strconv.Itoa(l.Missed) }},
 		{head: "agrees", right: true, text: func(l line) string { return strconv.Itoa(l.Agrees) }},
 		{head: "undecided", right: true, text: func(l line) string { return strconv.Itoa(l.Undecided) }},

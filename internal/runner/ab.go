@@ -218,12 +218,14 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 	}
 	plan.Cases = v.cases
 	if from == nil {
-		if err := session.Size(plan, session.Sizing{
+		less := session.Size(plan, session.Sizing{
 			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Sequential: c.Schedule == ScheduleSequential,
 			Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: c.Layouts,
-		}); err != nil {
-			return err
+		})
+		if less != "" {
+			v.note(less)
 		}
+		v.cases = plan.Cases
 		warnTooFew(v.w, plan, DefaultAB().Blocks)
 	}
 	return v.link(ctx, plan)

@@ -76,8 +76,8 @@ func (r *Runner) commands(ctx context.Context, c *AB, from *record.Interrupted, 
 			return nil, err
 		}
 		if from == nil {
-			if err := sizeCommands(c, plan, took); err != nil {
-				return nil, err
+			if less := sizeCommands(c, plan, took); less != "" {
+				fmt.Fprintf(r.con, "note: %s\n", less)
 			}
 			warnTooFew(r.con, plan, DefaultAB().Blocks)
 		}
@@ -121,8 +121,9 @@ func (r *Runner) tryCommands(ctx context.Context, both [2]command.Command, timeo
 
 // sizeCommands chooses how much of commands is measured that take so long. A slice is mostly
 // one process. It is planned as half of what that takes, because a session warms up by
-// fewer slices where they take longer than planned, and each process is a new one anyway.
-func sizeCommands(c *AB, plan *record.Plan, took time.Duration) error {
+// fewer slices where they take longer than planned, and each process is a new one anyway. It
+// returns what session.Size does.
+func sizeCommands(c *AB, plan *record.Plan, took time.Duration) (less string) {
 	const (
 		inBlock     = 400 * time.Millisecond // of each side, about
 		fewest, few = 4, 60
@@ -133,10 +134,10 @@ func sizeCommands(c *AB, plan *record.Plan, took time.Duration) error {
 	if !c.given("rounds") {
 		plan.Rounds = min(max(fewest, int(inBlock/max(took, plan.Slice))), few)
 	}
-	err := session.Size(plan, session.Sizing{
+	less = session.Size(plan, session.Sizing{
 		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Sequential: c.Schedule == ScheduleSequential,
 		Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: 1,
 	})
 	plan.Layouts = 1
-	return err
+	return less
 }

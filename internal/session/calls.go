@@ -26,7 +26,8 @@ import (
 //   - If it still grows at the longest – by more than a tenth, or at the length before as
 //     well –, or falls by more than callsApart, with b.N it is a whole call of a second,
 //     after a collection; else the longest.
-//   - If more than shared processors are in use, it is at least sharedSlice.
+//   - If more than shared processors are in use, or collections of garbage take a part that
+//     matters, it is at least sharedSlice.
 //
 // Longer slices are fewer, and see less. So lengths are tried once more if longer ones seem
 // to be needed, and the shorter answer counts: what a noisy moment looks like is not seen
@@ -229,6 +230,7 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		if p.callsFunction() {
 			c.length = max(c.length, leastCall)
 		}
+		c.length = max(c.length, p.warm.collectedSlice())
 		if p.warm.ownFigure {
 			c.length, c.ownFigure = max(c.length, ownFigureSlice), true
 			if p.warm.perOp*leastOperations > float64(ownFigureSlice) {

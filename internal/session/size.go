@@ -3,7 +3,9 @@ package session
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dynolab/dyno/internal/record"
@@ -48,21 +50,54 @@ type Sizing struct {
 
 // Size chooses how much of p, a plan that compares two sides of its cases, is
 // measured, as far as that is not given: at least so many blocks that a claim about
-// each benchmark can be proven. It is an error if that does not fit into s.Within.
-func Size(p *record.Plan, s Sizing) error {
+// each benchmark can be proven. If that does not fit into s.Within, only the first benchmarks
+// for which it does stay in p, and one at least: what Size returns says so, and is else "".
+func Size(p *record.Plan, s Sizing) (less string) {
 	if !s.BlocksGiven {
 		p.Blocks = max(p.Blocks, record.LeastBlocks)
 	}
 	p.Layouts = record.LayoutsFor(s.Layouts, p.Blocks)
 	if s.Within > 0 {
-		if err := fit(p, s); err != nil {
-			return err
-		}
+		less = fitSome(p, s)
 	}
 	if s.Sequential {
 		p.Looks, p.Alpha, p.Margin = ThreeLooks(p.Blocks), s.Alpha, s.Margin
 	}
-	return nil
+	return less
+}
+
+// fitSome is fit for as many of p's benchmarks as there is time for, and says which those are, unless all
+// are.
+func fitSome(p *record.Plan, s Sizing) (less string) {
+	all := p.Cases // both sides of a benchmark one after the other
+	shortest, fits := fit(p, s)
+	if fits {
+		return ""
+	}
+	less = fmt.Sprintf("--within %v is too short for %s, of which the least that can prove something takes about %v",
+		s.Within, countBenchmarks(len(all)/2*len(p.CPU)), shortest.Round(time.Second))
+	first := func(n int) bool { // whether the first n benchmarks fit
+		p.Cases = all[:2*n]
+		_, fits := fit(p, s)
+		return fits
+	}
+	n := max(1, sort.Search(len(all)/2-1, func(n int) bool { return !first(n + 1) }))
+	switch fits = first(n); {
+	case n == len(all)/2:
+		return less + "; it is measured all the same"
+	case !fits:
+		less += fmt.Sprintf("; only the first is measured, and takes longer: %s", strings.TrimPrefix(all[0].Name, "Benchmark"))
+	default:
+		less += fmt.Sprintf("; only the first %d are measured, to %s", n, strings.TrimPrefix(all[2*n-1].Name, "Benchmark"))
+	}
+	return less + ": choose with --bench, or name packages"
+}
+
+func countBenchmarks(n int) string {
+	if n == 1 {
+		return "1 benchmark"
+	}
+	return strconv.Itoa(n) + " benchmarks"
 }
 
 // measuredTimes are how long a process is to measure in a block, by how much time
@@ -76,11 +111,11 @@ var measuredTimes = []time.Duration{
 const fewestRounds = 5
 
 // fit chooses the number of rounds and blocks so that measuring p takes no longer
-// than s.Within. With fewer blocks than least nothing can be proven.
-func fit(p *record.Plan, s Sizing) error {
+// than s.Within. With fewer blocks than least nothing can be proven: if it does not fit, p has
+// the least that can, which takes shortest.
+func fit(p *record.Plan, s Sizing) (shortest time.Duration, fits bool) {
 	// Blocks are what a claim rests on: more of them say more than more rounds, so
 	// it is rounds that go first.
-	shortest := time.Duration(0)
 	for blocks := max(record.LeastBlocks, p.Blocks); blocks >= record.LeastBlocks; blocks-- {
 		for _, measured := range measuredTimes {
 			if !s.BlocksGiven {
@@ -91,16 +126,11 @@ func fit(p *record.Plan, s Sizing) error {
 			}
 			p.Layouts = record.LayoutsFor(s.Layouts, p.Blocks)
 			if shortest = NewForecast(p, nil).Left(); shortest <= s.Within {
-				return nil
+				return shortest, true
 			}
 		}
 	}
-	what := "1 benchmark"
-	if n := len(p.Cases) / 2 * len(p.CPU); n != 1 { // two sides of each
-		what = strconv.Itoa(n) + " benchmarks"
-	}
-	return fmt.Errorf("--within %v is too short for %s: the least that can prove something takes about %v; choose fewer with --bench, or packages",
-		s.Within, what, shortest.Round(time.Second))
+	return shortest, false
 }
 
 // TooFew says that p has too few blocks to prove a difference, and what would do: the

@@ -29,8 +29,8 @@ func TestSizeFits(t *testing.T) {
 	var blocks, rounds []int
 	for _, within := range []time.Duration{time.Hour, 4 * time.Minute, 140 * time.Second, 2 * time.Minute, 70 * time.Second} {
 		p := aPlanOfSides(10)
-		if err := fit(p, Sizing{Within: within}); err != nil {
-			t.Fatalf("%v: %v", within, err)
+		if _, fits := fit(p, Sizing{Within: within}); !fits {
+			t.Fatalf("%v does not do", within)
 		}
 		if left := NewForecast(p, nil).Left(); left > within {
 			t.Errorf("%v: %d blocks of %d rounds take %v", within, p.Blocks, p.Rounds, left)
@@ -49,17 +49,38 @@ func TestSizeFits(t *testing.T) {
 
 	p := aPlanOfSides(10)
 	p.Blocks, p.Rounds = 30, 2
-	if err := fit(p, Sizing{Within: 6 * time.Minute, BlocksGiven: true}); err != nil || p.Blocks != 30 {
-		t.Errorf("given 30 blocks: %d, %v", p.Blocks, err)
+	if _, fits := fit(p, Sizing{Within: 6 * time.Minute, BlocksGiven: true}); !fits || p.Blocks != 30 {
+		t.Errorf("given 30 blocks: %d, %v", p.Blocks, fits)
 	}
 	p = aPlanOfSides(10)
 	p.Rounds = 3
-	if err := fit(p, Sizing{Within: time.Hour, RoundsGiven: true}); err != nil || p.Rounds != 3 {
-		t.Errorf("given 3 rounds: %d, %v", p.Rounds, err)
+	if _, fits := fit(p, Sizing{Within: time.Hour, RoundsGiven: true}); !fits || p.Rounds != 3 {
+		t.Errorf("given 3 rounds: %d, %v", p.Rounds, fits)
 	}
-	err := fit(aPlanOfSides(10), Sizing{Within: time.Second})
-	if err == nil || !strings.Contains(err.Error(), "--within 1s is too short for 10 benchmarks: the least that can prove something takes about ") {
-		t.Errorf("a second: %v", err)
+}
+
+// Too little time is no refusal: the first benchmarks are measured with the least that can
+// prove something, as many as fit, and one at least; and it is said.
+func TestTooLittleTime(t *testing.T) {
+	for _, c := range []struct {
+		benchmarks  int
+		within      time.Duration
+		left        int
+		says, tells string
+	}{
+		{10, 70 * time.Second, 10, "", ""},
+		{10, 45 * time.Second, 7, "--within 45s is too short for 10 benchmarks, of which the least that can prove something takes about ", "; only the first 7 are measured, to 6: choose"},
+		{10, time.Second, 1, "--within 1s is too short for 10 benchmarks", "; only the first is measured, and takes longer: 0: choose"},
+		{1, time.Second, 1, "--within 1s is too short for 1 benchmark, ", "; it is measured all the same"},
+	} {
+		p := aPlanOfSides(c.benchmarks)
+		less := Size(p, Sizing{Within: c.within})
+		if len(p.Cases) != 2*c.left || p.Blocks < record.LeastBlocks || (c.says == "") != (less == "") || !strings.Contains(less, c.says) || !strings.Contains(less, c.tells) {
+			t.Errorf("%v for %d: %d are left, in %d blocks of %d rounds: %q", c.within, c.benchmarks, len(p.Cases)/2, p.Blocks, p.Rounds, less)
+		}
+		if took := NewForecast(p, nil).Left(); took > c.within && c.left > 1 {
+			t.Errorf("%v for %d: it takes %v", c.within, c.benchmarks, took)
+		}
 	}
 }
 
@@ -67,18 +88,18 @@ func TestSize(t *testing.T) {
 	for blocks, want := range map[int]int{2: record.LeastBlocks, record.LeastBlocks: record.LeastBlocks, 12: 12, 90: 90, 300: 300} {
 		p := aPlanOfSides(200)
 		p.Blocks = blocks
-		if err := Size(p, Sizing{Alpha: 0.05}); err != nil || p.Blocks != want || p.Layouts != min(want, record.MaxLayouts) {
-			t.Errorf("%d blocks: %d of %d layouts, want %d: %v", blocks, p.Blocks, p.Layouts, want, err)
+		if less := Size(p, Sizing{Alpha: 0.05}); less != "" || p.Blocks != want || p.Layouts != min(want, record.MaxLayouts) {
+			t.Errorf("%d blocks: %d of %d layouts, want %d: %v", blocks, p.Blocks, p.Layouts, want, less)
 		}
 	}
 	p := aPlanOfSides(200)
-	if err := Size(p, Sizing{Alpha: 0.01, Margin: 0.05, Sequential: true}); err != nil || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
-		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, err)
+	if less := Size(p, Sizing{Alpha: 0.01, Margin: 0.05, Sequential: true}); less != "" || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
+		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, less)
 	}
 	p = aPlanOfSides(200)
 	p.Blocks = 3
-	if err := Size(p, Sizing{Alpha: 0.05, BlocksGiven: true}); err != nil || p.Blocks != 3 || p.Layouts != 3 {
-		t.Errorf("given 3: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
+	if less := Size(p, Sizing{Alpha: 0.05, BlocksGiven: true}); less != "" || p.Blocks != 3 || p.Layouts != 3 {
+		t.Errorf("given 3: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, less)
 	}
 }
 
@@ -93,13 +114,13 @@ func TestLayoutsAreAsManyAsBlocks(t *testing.T) {
 		}
 		p := aPlanOfSides(1)
 		p.Blocks = c.blocks
-		if err := Size(p, Sizing{Layouts: c.given}); err != nil || p.Layouts != c.want {
-			t.Errorf("%d of %d blocks: a plan of %d layouts, want %d: %v", c.given, c.blocks, p.Layouts, c.want, err)
+		if less := Size(p, Sizing{Layouts: c.given}); less != "" || p.Layouts != c.want {
+			t.Errorf("%d of %d blocks: a plan of %d layouts, want %d: %v", c.given, c.blocks, p.Layouts, c.want, less)
 		}
 	}
 	p := aPlanOfSides(10)
-	if err := Size(p, Sizing{Within: 70 * time.Second}); err != nil || p.Blocks >= 12 || p.Layouts != p.Blocks {
-		t.Errorf("in 70 s: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, err)
+	if less := Size(p, Sizing{Within: 70 * time.Second}); less != "" || p.Blocks >= 12 || p.Layouts != p.Blocks {
+		t.Errorf("in 70 s: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, less)
 	}
 }
 

@@ -264,14 +264,14 @@ func TestRoundsOfRareCollections(t *testing.T) {
 		want   int
 	}{
 		{0, ms, 100, 100},
-		{2 * ms, ms, 100, 100},  // fifty cycles
-		{20 * ms, ms, 100, 200}, // ten
+		{2 * ms, ms, 100, 3},    // of 64 ms, as collections take much of the time: a hundred cycles
+		{20 * ms, ms, 100, 3},   // ten
 		{80 * ms, ms, 100, 345}, // so many that a collection, 1.15 ms, is a 300th
 		{time.Minute, ms, 100, 345},
 		{20 * ms, 5 * ms, 20, 40},
-		{20 * ms, 100 * time.Microsecond, 1000, 2000},
+		{20 * ms, 100 * time.Microsecond, 1000, 3},
 		{80 * ms, 50 * time.Microsecond, 1000, record.MostRounds}, // it would be 6,890
-		{2 * ms, ms, 300, 300},                                    // what was asked for
+		{2 * ms, ms, 300, 9},                                      // what was asked for, twice
 	} {
 		path, _ := turnsRun(t, turnsPlanOf(2, 1, c.rounds, c.slice), &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 			f := &fakeDriver{perOp: constantly(100)}
@@ -304,3 +304,39 @@ func TestRoundsOfRareCollections(t *testing.T) {
 }
 
 var _ Driver = (*fakeDriver)(nil)
+
+// Where collections take a part of the time that matters, slices have whole ones; elsewhere
+// they stay short. All sides of a row have those of the one that needs the longest.
+func TestSlicesHaveWholeCollections(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		every    time.Duration // of the new side; the old one has none
+		live     uint64
+		at, most time.Duration
+	}{
+		{0, 1 << 20, leastCall, leastCall},
+		{5 * ms, 1 << 18, sharedSlice, sharedSlice},
+		{30 * ms, 1 << 18, leastCall, leastCall}, // 1.2 % of the time
+		{100 * ms, 8 << 20, 100 * ms, 100 * ms},
+		{time.Second, 64 << 20, 256 * ms, 256 * ms},
+	} {
+		w := &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
+			f := &fakeDriver{perOp: constantly(time.Microsecond), mode: program.ModeRunN, processors: 1}
+			if s.Index == 2 && c.every > 0 {
+				f.says = func() program.Usage {
+					return program.Usage{LiveHeap: c.live, HeapGoal: c.live + uint64(48*c.every/time.Microsecond)}
+				}
+			}
+			return f
+		}}
+		path, p := turnsRun(t, turnsPlanOf(2, 2, 250, ms), w)
+		for key, f := range find(t, path) {
+			if got := time.Duration(f.times.Ns[0]); got < c.at*9/10 || got > c.most*11/10 {
+				t.Errorf("a collection of %d bytes every %v: %s has slices of %v, want %v", c.live, c.every, key, got, c.at)
+			}
+		}
+		if len(p.notes) > 0 {
+			t.Errorf("notes %q", p.notes)
+		}
+	}
+}
