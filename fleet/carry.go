@@ -44,12 +44,19 @@ func (t *task) carry(ctx, processes context.Context, lock *machinelock.Lock) (sa
 	}
 	defer read.Close()
 	var stderr child.Buffer
-	cmd.Stdout, cmd.Stderr = write, &stderr
+	complaints, err := child.NewPipe(&stderr)
+	if err != nil {
+		write.Close()
+		return "", err
+	}
+	cmd.Stdout, cmd.Stderr = write, complaints.Write
 	err = child.Start(cmd)
 	write.Close()
 	if err != nil {
+		complaints.End()
 		return "", err
 	}
+	complaints.Write.Close()
 	ended := make(chan error, 1)
 	go t.reports(read)
 	go func() {
@@ -58,6 +65,7 @@ func (t *task) carry(ctx, processes context.Context, lock *machinelock.Lock) (sa
 		ended <- err
 	}()
 	err = t.await(ctx, processes, cmd, ended)
+	complaints.End()
 	return tail(stderr.String(), mostSaid), err
 }
 

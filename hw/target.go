@@ -105,9 +105,10 @@ type sshTarget struct {
 
 func (t *sshTarget) Cheap() bool { return false }
 
-// command runs a shell command on the board, which cannot ask questions.
+// command runs a shell command on the board, which cannot ask questions. It leaves no master
+// connection behind, which would hold our pipes open.
 func (t *sshTarget) command(ctx context.Context, command string) *exec.Cmd {
-	return exec.CommandContext(ctx, t.ssh, "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", t.device.Entry.SSH, command)
+	return exec.CommandContext(ctx, t.ssh, "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ControlMaster=no", t.device.Entry.SSH, command)
 }
 
 func (t *sshTarget) Flash(ctx context.Context, im *Image) error {

@@ -25,50 +25,51 @@ type Process struct {
 // Run starts cmd as [Start] does.
 func Run(cmd *exec.Cmd) (*Process, error) {
 	p := &Process{Cmd: cmd, ended: make(chan struct{})}
-	stdout, err := newPipe(&p.Stdout)
+	stdout, err := NewPipe(&p.Stdout)
 	if err != nil {
 		return nil, err
 	}
-	stderr, err := newPipe(&p.Stderr)
+	stderr, err := NewPipe(&p.Stderr)
 	if err != nil {
-		stdout.write.Close()
-		stdout.end()
+		stdout.End()
 		return nil, err
 	}
-	cmd.Stdout, cmd.Stderr = stdout.write, stderr.write
-	err = Start(cmd)
-	stdout.write.Close()
-	stderr.write.Close()
-	if err != nil {
-		stdout.end()
-		stderr.end()
+	cmd.Stdout, cmd.Stderr = stdout.Write, stderr.Write
+	if err := Start(cmd); err != nil {
+		stdout.End()
+		stderr.End()
 		return nil, err
 	}
+	stdout.Write.Close()
+	stderr.Write.Close()
 	go func() {
 		p.exit = cmd.Wait()
-		KillGroup(cmd) // those that are left of it, and hold the pipes open
-		stdout.end()
-		stderr.end()
+		KillGroup(cmd) // those that are left of it
+		stdout.End()
+		stderr.End()
 		close(p.ended)
 	}()
 	return p, nil
 }
 
-// A pipe takes what a process prints to a Buffer. Package os/exec has such pipes too, and
-// gives them up some time after the process has ended: either too early for a machine that
-// is busy, and the process's last words are lost, or late for who waits for a grandchild,
-// which only then can be killed.
-type pipe struct {
-	read, write *os.File
-	drained     chan struct{} // closed when all has been read
+// A Pipe copies what a process writes. Package os/exec has such pipes, too, but waits for
+// their end, which a grandchild that has left the process group can put off for ever, or
+// gives them up after a time, which on a busy machine is too early for the last words.
+type Pipe struct {
+	Write *os.File // for the process; to be closed when that has started
+
+	read    *os.File
+	to      io.Writer
+	drained chan struct{} // closed when copying has ended
 }
 
-func newPipe(to io.Writer) (*pipe, error) {
+// NewPipe returns a pipe that copies to an io.Writer, until [Pipe.End].
+func NewPipe(to io.Writer) (*Pipe, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	p := &pipe{r, w, make(chan struct{})}
+	p := &Pipe{Write: w, read: r, to: to, drained: make(chan struct{})}
 	go func() {
 		_, _ = io.Copy(to, r)
 		close(p.drained)
@@ -76,11 +77,21 @@ func newPipe(to io.Writer) (*pipe, error) {
 	return p, nil
 }
 
-// end waits until all has been read: until no process has the pipe open any more for writing.
-func (p *pipe) end() {
-	// A process may have left the process group, or the system may have none.
-	_ = p.read.SetReadDeadline(time.Now().Add(10 * time.Second))
+// End closes the pipe of a process that has ended. All that the process has written is
+// copied by then. Other processes that still have the pipe are not waited for.
+func (p *Pipe) End() {
+	p.Write.Close()
+	if p.read.SetReadDeadline(time.Now()) != nil {
+		// The system has no deadlines for pipes.
+		select {
+		case <-p.drained:
+			p.read.Close()
+		case <-time.After(10 * time.Second): // to be closed would have to wait, too
+		}
+		return
+	}
 	<-p.drained
+	_, _ = p.to.Write(Rest(p.read))
 	p.read.Close()
 }
 

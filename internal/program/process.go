@@ -2,6 +2,7 @@ package program
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -101,6 +102,10 @@ func (p *Process) start() error {
 		out.Close()
 		return &Failure{Reason: "does not start: " + err.Error()}
 	}
+	go func() {
+		<-p.proc.Ended()
+		p.endReading()
+	}()
 	return nil
 }
 
@@ -266,7 +271,7 @@ func (p *Process) Finish() (Result, error) {
 	v := a.values()
 	r.Extra, r.Resources = v[kindExtra], v[kindResource]
 	if r.Line == "" {
-		r.Line = p.line(r.Extra)
+		r.Line = p.total(r.Extra)
 	}
 	if err := p.check(a); err != nil {
 		return Result{}, err
@@ -295,9 +300,9 @@ func UnitLines(printed string) (lines []string) {
 	return lines
 }
 
-// line returns what package testing would print of all slices since the last Reset, and
+// total returns what package testing would print of all slices since the last Reset, and
 // of the metrics that the benchmark reports; "" if there was no slice.
-func (p *Process) line(extra map[string]float64) string {
+func (p *Process) total(extra map[string]float64) string {
 	if p.sum.N == 0 {
 		return ""
 	}
@@ -338,14 +343,43 @@ func (p *Process) ask(c command, args ...string) (*answer, error) {
 	return p.answer(c.answer)
 }
 
-// answer waits for an answer that begins with word.
-func (p *Process) answer(word string) (*answer, error) {
-	if err := p.out.SetReadDeadline(time.Now().Add(p.c.Timeout)); err != nil {
-		return nil, p.gone(err)
+// endReading ends a read of answers after the end of the process: another process that it
+// has started may have its end of the pipe, too.
+func (p *Process) endReading() { _ = p.out.SetReadDeadline(time.Unix(1, 0)) }
+
+// line waits for a line of answers until a deadline, or until the process has ended and all
+// that it has answered is read.
+func (p *Process) line(deadline time.Time) (string, error) {
+	if err := p.out.SetReadDeadline(deadline); err != nil {
+		return "", err
+	}
+	if p.hasEnded() { // before the deadline was set
+		p.endReading()
 	}
 	line, err := p.answers.ReadString('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) && p.hasEnded() {
+		rest := io.MultiReader(strings.NewReader(line), bytes.NewReader(child.Rest(p.out)))
+		p.answers = bufio.NewReader(rest)
+		return p.answers.ReadString('\n')
+	}
+	return line, err
+}
+
+func (p *Process) hasEnded() bool {
+	select {
+	case <-p.proc.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// answer waits for an answer that begins with word.
+func (p *Process) answer(word string) (*answer, error) {
+	deadline := time.Now().Add(p.c.Timeout)
+	line, err := p.line(deadline)
 	if err != nil {
-		return nil, p.gone(err)
+		return nil, p.gone(err, deadline)
 	}
 	a := &answer{fields: strings.Split(strings.TrimSuffix(line, "\n"), "\t")}
 	switch got := a.next(); got {
@@ -378,15 +412,15 @@ func (p *Process) fail(err error) error {
 	return err
 }
 
-// gone says why there was no answer but err.
-func (p *Process) gone(err error) error {
+// gone says why there was no answer until the deadline, but err.
+func (p *Process) gone(err error, deadline time.Time) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && p.proc.Killed() == nil {
 		return p.hang()
 	}
 	// No process has the other end open any more: this one is about to end.
 	select {
 	case <-p.proc.Ended():
-	case <-time.After(p.c.Timeout):
+	case <-time.After(time.Until(deadline)):
 		return p.hang()
 	}
 	return p.dead()

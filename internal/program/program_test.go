@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +45,11 @@ func play(script string) int {
 		if answers["list"] == "exit" {
 			return 5
 		}
+		leave(answers["leave"])
 		return 0
 	}
 	out := os.NewFile(4, "answers")
+	leave(answers["leave"])
 	say := func(word, arg string) bool {
 		answer, ok := answers[word]
 		switch {
@@ -73,6 +78,26 @@ func play(script string) int {
 		}
 	}
 	return 4
+}
+
+// leave starts a process in a session of its own, which has all files of this one, and writes
+// its number to a file; none if that is "".
+func leave(number string) {
+	if number == "" {
+		return
+	}
+	cmd := exec.Command("setsid", "sleep", "1000")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{os.NewFile(3, "commands"), os.NewFile(4, "answers")}
+	if os.Getenv(Variable)[:len(listWord)+1] == listWord+" " {
+		cmd.ExtraFiles = nil
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(number, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
+		panic(err)
+	}
 }
 
 // least is the least that a program can do.
@@ -261,6 +286,79 @@ func TestHangs(t *testing.T) {
 			return fmt.Errorf("a slice after the end: %w", again)
 		}
 		return nil
+	})
+}
+
+// A process that a program has started, and that has left the group, may have all pipes for as
+// long as it likes: how the program has ended, and what it has answered, is known at once.
+func TestLeft(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip(err)
+	}
+	leaving := func(t *testing.T) string {
+		path := filepath.Join(t.TempDir(), "number")
+		t.Cleanup(func() {
+			text, err := os.ReadFile(path)
+			pid, _ := strconv.Atoi(string(text))
+			if err != nil || pid <= 0 {
+				t.Errorf("no process was left: %q, %v", text, err)
+				return
+			}
+			left, _ := os.FindProcess(pid)
+			if err := left.Kill(); err != nil {
+				t.Errorf("what was left has ended: %v", err)
+			}
+		})
+		return ";leave:" + path
+	}
+	// No answer may take so long: it is not to be waited for.
+	limit := func(c *Config) { c.Timeout = time.Minute }
+	for _, c := range []struct{ name, script, want string }{
+		{"ends", least + ";run:exit", "the benchmark or its package ended the process"},
+		{"ends early", "hello:exit", EndedWithoutRunning},
+		{"fails", least + ";end:failed\t\"last words\"", "failed: last words"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := fake(t, c.script+leaving(t), limit)
+			if err == nil && strings.Contains(c.script, ";end:") {
+				// It answers, and has ended before it is asked anything.
+				fmt.Fprint(p.in, "end\n")
+				if err := p.in.Close(); err != nil {
+					t.Error(err)
+				}
+				<-p.Done()
+			}
+			if err == nil {
+				_, err = p.Run(8)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	t.Run("finishes", func(t *testing.T) {
+		t.Parallel()
+		p, err := fake(t, least+leaving(t), limit)
+		if err == nil {
+			_, err = p.Run(8)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := p.Finish(); err != nil || r.Line != "8\t100 ns/op" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("lists", func(t *testing.T) {
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv(fakeVariable, "list:BenchmarkA"+leaving(t))
+		if l, err := List(t.Context(), exe, ".", nil, time.Minute); err != nil || !slices.Equal(l.Names, []string{"BenchmarkA"}) {
+			t.Errorf("%+v, %v", l, err)
+		}
 	})
 }
 

@@ -3,7 +3,6 @@ package testbin
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -48,22 +47,14 @@ func (v invocation) run(ctx context.Context) (out output, err error) {
 	cmd.Env = append(os.Environ(), v.env...)
 	events := new(child.Buffer)
 	if v.report {
-		read, write, err := os.Pipe()
+		pipe, err := child.NewPipe(events)
 		if err != nil {
 			return out, err
 		}
-		cmd.ExtraFiles = []*os.File{write}
+		cmd.ExtraFiles = []*os.File{pipe.Write}
 		cmd.Env = append(cmd.Env, program.Variable+"="+reportWord)
-		drained := make(chan struct{})
-		go func() {
-			_, _ = io.Copy(events, read)
-			close(drained)
-		}()
 		defer func() {
-			// What the process has started, and has not ended with it, may hold the pipe open.
-			_ = read.SetReadDeadline(time.Now().Add(10 * time.Second))
-			<-drained
-			read.Close()
+			pipe.End()
 			out.report = readReport(events.String())
 		}()
 	}
