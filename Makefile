@@ -356,6 +356,18 @@ cover: ## what part of the contracts and of every implementation their tests run
 	@echo; echo "functions not covered in full:"; go tool cover -func=cover.out | grep -v '100.0%$$'
 	@echo; $(covered) cover.out
 
+.PHONY: findings
+findings: ## what others' software does otherwise than guessed: is it so still? (fetches packages; outside CI)
+	@failed=0; for f in findings/*.sh; do \
+		[ "$$f" = findings/lib.sh ] && continue; \
+		status=0; out=$$("$$f" 2>&1) || status=$$?; \
+		case $$status in \
+		0) echo "pass $$f" ;; \
+		77) echo "skip $$f: $$(tail -n 1 <<<"$$out")" ;; \
+		*) failed=1; echo "fail $$f"; sed 's/^/    /' <<<"$$out" ;; \
+		esac; \
+	done; exit $$failed
+
 .PHONY: clean
 clean: ## remove what make has built
 	rm -rf bin cover.out
