@@ -430,6 +430,9 @@ func measuring(r *benchfmt.Result, s *record.Slices) time.Duration {
 	return time.Duration(min(ns, math.MaxInt64/4))
 }
 
+// Without is the name of a column of what has no such key.
+func Without(key string) string { return "(no " + key + ")" }
+
 // columnName joins the values of a column key. Unlike Key.StringValues it keeps
 // a missing value visible, so that two different keys never share a name.
 func columnName(key benchproc.Key) string {
@@ -437,7 +440,7 @@ func columnName(key benchproc.Key) string {
 	for _, f := range key.Projection().FlattenedFields() {
 		v := key.Get(f)
 		if v == "" {
-			v = "(no " + f.Name + ")"
+			v = Without(f.Name)
 		}
 		parts = append(parts, v)
 	}

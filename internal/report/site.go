@@ -123,16 +123,19 @@ func newSite(runs []SiteRun) *site {
 
 // take takes the figures of a run that no later one has: those with a ratio to a reference,
 // or those without. A ratio to another design is none to go by here, where that may be of
-// another run.
+// another run. What names no implementation is of no design, nor are the ways to call a peer.
 func (s *site) take(run siteRun, ratios bool) {
 	if run.Comparison.Col != "/impl" || len(run.Comparison.Tables) == 0 {
 		return
 	}
 	t := run.Comparison.Tables[0]
 	for i, r := range t.Rows {
+		if strings.Contains(r.Name, "/peer=") {
+			continue
+		}
 		for _, p := range placesIn(t, r) {
 			f := siteFigure{workloadOf(r), p.column().Name, run, i, p}
-			if p.column().Ref || !p.isMeasured() || f.hasRatio() != ratios || s.has(f) {
+			if p.column().Ref || f.design == compare.Without(run.Comparison.Col) || !p.isMeasured() || f.hasRatio() != ratios || s.has(f) {
 				continue
 			}
 			s.figuresOf = append(s.figuresOf, f)
@@ -250,15 +253,23 @@ func (s *site) of(kind *siteNames, name string) (out []siteFigure) {
 	return out
 }
 
-// share counts the figures of a name with verdicts of a tone.
+// share counts the figures of a name with verdicts of a tone, and those that are compared with
+// a reference: "48 of 120"; "" if none is.
 func (s *site) share(kind *siteNames, name string, tone Tone) string {
-	n := 0
+	n, all := 0, 0
 	for _, f := range s.of(kind, name) {
-		if f.hasRatio() && verdictTone(f.place.cell.Verdict) == tone {
+		if !f.hasRatio() {
+			continue
+		}
+		all++
+		if verdictTone(f.place.cell.Verdict) == tone {
 			n++
 		}
 	}
-	return formatCount(float64(n))
+	if all == 0 {
+		return ""
+	}
+	return formatCount(float64(n)) + " of " + formatCount(float64(all))
 }
 
 // runTable lists runs with what came of them.

@@ -81,6 +81,40 @@ func TestSiteOrdersDesigns(t *testing.T) {
 	}
 }
 
+// The index counts out of how many, and only implementations are designs: what names none, and
+// how a peer is called, is not.
+func TestSiteCounts(t *testing.T) {
+	var text strings.Builder
+	for i := range 8 {
+		for _, line := range []string{
+			"X/workload=a/impl=ref-b 1 %d ns/op", "X/workload=a/impl=one 1 5%d ns/op", "X/workload=b/impl=ref-b 1 5%d ns/op", "X/workload=b/impl=one 1 %d ns/op",
+			"X/workload=c/impl=one 1 %d ns/op", "X/workload=c 1 %d ns/op", "Y 1 %d ns/op", "Z/peer=p/impl=native 1 %d ns/op", "Z/peer=p/impl=adapter 1 %d ns/op",
+		} {
+			fmt.Fprintf(&text, "Benchmark"+line+"\n", 10+i%3)
+		}
+	}
+	c := compareText(t, "machine: m\n"+text.String())
+	s := newSite([]SiteRun{{Path: "m/a.bench", Comparison: c}})
+	if !slices.Equal(s.designs.names, []string{"one"}) || strings.Join(s.workloads.names, " ") != "X/a X/b X/c" {
+		t.Errorf("designs %q, workloads %q", s.designs.names, s.workloads.names)
+	}
+	var got []string
+	for _, kind := range []*siteNames{&s.designs, &s.workloads} {
+		for _, r := range kind.table(s, "index.html").Rows {
+			line := ""
+			for _, c := range r.Cells {
+				line += "|" + c.Text
+			}
+			got = append(got, line)
+		}
+	}
+	// Without blocks nothing is proven.
+	want := []string{"|one|0 of 2|0 of 2|3", "|X/a|0 of 1|0 of 1|1", "|X/b|0 of 1|0 of 1|1", "|X/c|||1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // The figures of a design are the latest ratios to a reference on each machine. What is
 // compared with another design only has its value.
 func TestSiteFigures(t *testing.T) {
@@ -112,7 +146,7 @@ func TestSiteFigures(t *testing.T) {
 	if row == "" || strings.Contains(row, "faster") || strings.Contains(row, "worse") || strings.Contains(row, "better") {
 		t.Errorf("the board's figure %s stands as %q in\n%s", p.center(), row, pages["designs/"+p.column().Name+".html"])
 	}
-	mentions(t, pages["index.html"], "Results: 4 runs on 3 machines", "HEAD against 69d7537, 5 benchmarks", "workstealing: faster on 10 of 12")
+	mentions(t, pages["index.html"], "Results: 4 runs on 3 machines", "HEAD against 69d7537, 5 benchmarks", "workstealing: faster on 10 of 12", ">10 of 14<")
 }
 
 // What several machines have measured of one job stands side by side: the verdict of each, how many
