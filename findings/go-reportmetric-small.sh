@@ -2,7 +2,7 @@
 # Guess:   a benchmark's own metric is printed with four significant digits, whatever its size, as
 #          a time is.
 # Version: Go 1.26.8 and 1.27.4.
-# Seen:    below 0.1 there are seven decimals: 1.23456789e-7 becomes 0.0000001, one digit, wrong by a
+# Seen:    below 0.001 there are seven decimals: 1.23456789e-7 becomes 0.0000001, one digit, wrong by a
 #          fifth; 4.2e-8 becomes 0 without a word. Seconds per operation cannot be reported.
 . "$(dirname "$0")/lib.sh"
 command -v go >/dev/null || skip "go is not installed"

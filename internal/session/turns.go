@@ -470,7 +470,10 @@ func (p *player) figures(benchmem bool) (res *benchfmt.Result, times *record.Sli
 	memory := false
 	for _, v := range printed {
 		v.Value, v.Unit = record.InUnit(v, record.Written(v)), record.Written(v)
-		_, own := p.result.Extra[v.Unit]
+		reported, own := p.result.Extra[v.Unit]
+		if own {
+			v.Value = reported // testing prints seven decimals: 4.2e-8 would be 0
+		}
 		if exact, ok := ours[v.Unit]; ok && !own && !sum.NoMemory {
 			v.Value, memory = exact, true
 		}

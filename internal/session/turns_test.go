@@ -857,7 +857,7 @@ func TestFigures(t *testing.T) {
 	for _, c := range []struct {
 		slices   []program.Slice
 		line     string
-		own      []string // units that it reports
+		own      map[string]float64 // what it reports
 		benchmem bool
 		want     string
 		times    string
@@ -870,17 +870,13 @@ func TestFigures(t *testing.T) {
 		{slicesOf(10, 20), "20\t 1 ns/op\t 99 B/op\t 2 allocs/op", nil, false, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
 		{slicesOf(10, 20), "20\t 1 ns/op\t 99 B/op\t 2 allocs/op", nil, true, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 99 B/op\t 2.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
 		// What the benchmark itself reports under these names is its own.
-		{slicesOf(10, 20), "20\t 1 ns/op\t 7 B/op\t 8 allocs/op", []string{"B/op", "allocs/op"}, false, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 7 B/op\t 8 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
-		{slicesOf(10, 20), "20\t 77 ns/op", []string{"ns/op"}, false, "BenchmarkX-2 \t      20\t 77 ns/op", ""},
+		{slicesOf(10, 20), "20\t 1 ns/op\t 7 B/op\t 8 allocs/op", map[string]float64{"B/op": 7, "allocs/op": 8.5}, false, "BenchmarkX-2 \t      20\t 1.5 ns/op\t 7 B/op\t 8.5 allocs/op", "# slices: n=10 warmup=4 steady=true gcs=2 ns=10,20"},
+		{slicesOf(10, 20), "20\t 77 ns/op", map[string]float64{"ns/op": 77}, false, "BenchmarkX-2 \t      20\t 77 ns/op", ""},
 		{slicesOf(10, 20), "20\t 5e-05 x", nil, false, "BenchmarkX-2 \t      20\t 0.00005 x", ""},
+		// As it reports them, not as they are printed.
+		{slicesOf(10, 20), "20\t 77 ns/op\t 0.0000000 wait-sec", map[string]float64{"ns/op": 77, "wait-sec": 4.2e-8}, false, "BenchmarkX-2 \t      20\t 77 ns/op\t 0.000000042 wait-sec", ""},
 	} {
-		p := &player{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: program.Result{Line: c.line}}
-		for _, unit := range c.own {
-			if p.result.Extra == nil {
-				p.result.Extra = make(map[string]float64)
-			}
-			p.result.Extra[unit] = 77
-		}
+		p := &player{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: program.Result{Line: c.line, Extra: c.own}}
 		res, times, err := p.figures(c.benchmem)
 		line, said := record.ResultLine(res), ""
 		if times != nil {
