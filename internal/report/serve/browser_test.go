@@ -324,6 +324,25 @@ func TestBrowserHeatMap(t *testing.T) {
 	}
 }
 
+// On a phone the intervals of changes are in sight, and a name of usual length is in one line.
+func TestBrowserPair(t *testing.T) {
+	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench")
+	c, err := compare.Compare([]string{path}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := report.Path([]string{path}, folder(t))
+	if err := report.Write(c, nil, out); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, 390, "light")
+	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	shown := eval[[]int](b, `((e) => [e.scrollWidth - e.clientWidth, Math.max(...[...e.querySelectorAll("tbody tr > :first-child")].map((e) => e.getBoundingClientRect().height)) > 36 ? 2 : 1])(document.querySelector(".wide:has(.pair)"))`)
+	if want := []int{0, 1}; !slices.Equal(shown, want) {
+		t.Errorf("pixels beyond the edge, and lines of a name: %d, want %d", shown, want)
+	}
+}
+
 // Everything that can be clicked or scrolled is reached by Tab, in the order of the
 // page, and shows that it is; and keys work it.
 func TestBrowserKeyboard(t *testing.T) {
