@@ -46,7 +46,7 @@ func TestHabitsThatAreNoFlags(t *testing.T) {
 		t.Errorf("flags %q, %v, want %q", flags, err, want)
 	}
 	for typed, want := range map[string]string{
-		"ab -count":                 "flag needs an argument: -count",
+		"list -count":               "flag needs an argument: -count",
 		"compare -row .name a":      "-row .name: a row is a benchmark",
 		"ab --export-json x.json m": "benchrun compare --format json",
 		"run -cpuprofile x":         "benchrun why",
