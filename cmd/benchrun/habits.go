@@ -103,7 +103,10 @@ func habitual(root *cobra.Command, args []string) (out, notes, goFlags []string,
 		if m == nil {
 			if sub := subcommand(cmd, arg); sub != nil {
 				cmd = sub
-			} else if cmd == root && !slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, arg) {
+			} else if cmd == root {
+				if slices.Contains([]string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, arg) {
+					return append(out, args[i:]...), notes, goFlags, nil // cobra's own, which it adds later
+				}
 				return nil, nil, nil, noCommand(root, positional(args[i:]))
 			}
 			out = append(out, arg)
