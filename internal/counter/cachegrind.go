@@ -55,8 +55,8 @@ func (t *Tool) Under(out string) []string {
 // not on the clock, which is fifty times as fast beside a simulated processor:
 //
 //   - asyncpreemptoff: no signal ends a goroutine's slice.
-//   - gcstoptheworld: a collection is done at once. A concurrent one shares the processor by time:
-//     the allocation of 256 bytes cost 7 % more or less from process to process, and 0.3 % so.
+//   - gcstoptheworld: a collection is done at once. A concurrent one shares the processor by time
+//     and costs more or less from process to process.
 //   - cpu.rdtscp: Valgrind 3.19 ends a program by SIGILL at this instruction on some processors,
 //     although the processor that it simulates says that it has it.
 const settings = "asyncpreemptoff=1,gcstoptheworld=1,cpu.rdtscp=off"
