@@ -284,11 +284,10 @@ func TestMakeRoom(t *testing.T) {
 // TestHostileBytes: what waits is bounded in bytes as well as in messages, and what came too
 // early in frames as well as in bytes.
 func TestHostileBytes(t *testing.T) {
-	v := newVictim(t, nil)
+	v := newVictimOf(t, nil, Config{Backlog: 1})
 	held := v.target.Address()
 	v.sys.Suspend(v.target, actor.Suspension{})
 	v.sys.RunUntilIdle()
-	v.a.node.config.Backlog = 1
 	first := appendText(appendText([]byte{recordMessage, 1}, held.Path), held.PID.String())
 	first = append(appendText(append(first, 1), "w"), 0)
 	next := []byte{recordMessage, 1, 1, 0}

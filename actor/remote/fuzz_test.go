@@ -34,7 +34,9 @@ type victim struct {
 // word is a message that is text.
 type word string
 
-func newVictim(tb testing.TB, clock actor.Clock) *victim {
+func newVictim(tb testing.TB, clock actor.Clock) *victim { return newVictimOf(tb, clock, Config{}) }
+
+func newVictimOf(tb testing.TB, clock actor.Clock, c Config) *victim {
 	v := &victim{}
 	var err error
 	v.sys, err = actor.NewSystem(actor.Config{
@@ -51,9 +53,9 @@ func newVictim(tb testing.TB, clock actor.Clock) *victim {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	codecs := NewCodecs()
-	String[word](codecs, "w")
-	n, err := NewNode(v.sys, Config{Codecs: codecs})
+	c.Codecs = NewCodecs()
+	String[word](c.Codecs, "w")
+	n, err := NewNode(v.sys, c)
 	if err != nil {
 		tb.Fatal(err)
 	}
