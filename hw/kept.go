@@ -1,7 +1,6 @@
 package hw
 
 import (
-	"bytes"
 	"cmp"
 	"os"
 	"path"
@@ -23,8 +22,7 @@ func ReadKept(name string) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1 // without a line that is torn
-	k := &Kept{File: record.Read(name, data[:whole])}
+	k := &Kept{File: record.Read(name, record.Whole(data))}
 	for _, r := range k.File.Holes {
 		c := CaseResult{Impl: path.Base(r.Hole.Pkg)}
 		if r.Hole.Case != "" {

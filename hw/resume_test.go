@@ -208,7 +208,7 @@ func contents(data []byte) (all []string) {
 			continue
 		}
 		switch {
-		case strings.HasPrefix(line, "# resumed "):
+		case strings.HasPrefix(line, "# resumed "), strings.HasPrefix(line, "# sum: "):
 		case strings.HasPrefix(line, "Benchmark"):
 			all = append(all, fmt.Sprint(line, " ", config))
 		default:
@@ -297,7 +297,9 @@ func TestResumeFromAnywhere(t *testing.T) {
 		t.Run(fmt.Sprint("cheap=", cheap), func(t *testing.T) {
 			path, data, whole := scriptedRun(t, cheap)
 			want, results := contents(data), came(whole)
-			header := bytes.Index(data, []byte("\nblock: 1\n")) + len("\nblock: 1\n")
+			begun := bytes.Index(data, []byte("\nblock: 1\n"))
+			sum := begun + bytes.Index(data[begun:], []byte("\n# sum: ")) + 1
+			header := sum + bytes.IndexByte(data[sum:], '\n') + 1
 			seed := rand.Uint64()
 			r := rand.New(rand.NewPCG(seed, 0))
 			lines, times := 0, 0

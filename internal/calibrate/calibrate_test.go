@@ -53,7 +53,6 @@ type world struct {
 func (w world) calibrationText(seed uint64, trials, blocks, rounds int, slows ...float64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
-	b.WriteString("# Written by benchrun run; never edited. See docs/results-format.md.\n")
 	b.WriteString("machine: made-up\ncores: 2\nkernel: linux 6\ntoolchain: go1.26\nstarted: 2026-11-21T10:00:00Z\nUnit ns/op better=lower\n")
 	moment, block := 0.0, 0
 	for trial := 1; trial <= trials; trial++ {
@@ -83,7 +82,6 @@ func (w world) calibrationText(seed uint64, trials, blocks, rounds int, slows ..
 			for _, slow := range slows {
 				one(1, slow)
 			}
-			fmt.Fprintf(&b, "# end of row \"X/impl=a-2\" of block %d\n# end of block %d\n", block, block)
 		}
 	}
 	return b.String()

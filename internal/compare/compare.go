@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -206,6 +207,11 @@ type Cell struct {
 	// is exact.
 	Blocks []BlockValue
 
+	// Pools says that results of different circumstances are in it.
+	Pools bool
+	// Damaged says that the file has not what was measured for the row, as far as it can be
+	// told: what there is is no evidence.
+	Damaged bool
 	// Hole says that a value was due and is missing or incomplete.
 	Hole bool
 	// Failure is why, of a version that failed; see Comparison.Failures.
@@ -394,7 +400,9 @@ func (d *Data) Compare(opts Options) (*Comparison, error) {
 	}
 	opts.Stdin = nil
 	if opts.Col == "" {
-		opts.Col = d.columns()
+		if opts.Col = d.columns(); opts.Col == record.SideKey && d.labels() > 1 {
+			return nil, errors.New("each of the files has two columns of its own, old and new, so labels cannot be columns: compare them one by one, or without labels")
+		}
 	}
 	c := d.done[opts]
 	if c == nil {
@@ -431,6 +439,7 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 	c.showFailures()
 	e.conclude()
 	e.warn(g)
+	e.unprove(g)
 	return c, nil
 }
 
@@ -442,8 +451,9 @@ func (d *Data) tables(opts Options, accept *regexp.Regexp, c *Comparison) (*eval
 	}
 	g.findFailures(accept)
 	g.dueTime()
+	g.blameNobody()
 	c.Failures = g.failures
-	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	j := evaluator{c: c, damaged: make(map[*Row]bool), looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
 	for _, s := range d.sources {
 		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}

@@ -25,6 +25,7 @@ type evaluator struct {
 
 	tested   []*tested // in the order of c's tables
 	controls []*tested
+	damaged  map[*Row]bool
 
 	// whole are those and the ones that the filter has left out, which tell as well how much
 	// blocks resemble the ones before; nil if there is no filter.
@@ -95,6 +96,7 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
 			r.Base = -1
 		}
+		e.damaged[r] = g.damageOf(row) != nil
 		e.row(t, r, cells, unit)
 		e.control(t, r, cells, unit)
 	}
@@ -196,7 +198,7 @@ func (e *evaluator) figures(t *Table, cell *Cell, c *gridCell, values []value) {
 	for _, w := range sum.Warnings {
 		e.mark(cell, "%v", w)
 	}
-	if e.mixed(c) {
+	if cell.Pools = e.mixed(c); cell.Pools {
 		e.mark(cell, "pools results of different circumstances; see the warnings")
 	}
 }

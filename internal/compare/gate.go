@@ -255,7 +255,8 @@ type Gate struct {
 	// version.
 	Inconclusive []string
 
-	// Empty is set if not a single comparison has a verdict.
+	// Empty is set if not a single comparison has a verdict, or none that rests on files which
+	// are not damaged.
 	Empty bool
 }
 
@@ -283,7 +284,7 @@ func (c *Comparison) Gate() Gate {
 				if t.Cols[i].Ref || cell.Verdict == Absent || cell.Verdict == Skipped || cell.Verdict == Base && !cell.Hole {
 					continue
 				}
-				if cell.Verdict.compared() {
+				if cell.Verdict.compared() && !cell.Damaged {
 					g.Empty = false
 				}
 				told := failed[row{r.Name, r.Pkg}]

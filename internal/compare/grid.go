@@ -76,6 +76,9 @@ type grid struct {
 	cells  map[cellKey]*gridCell
 	copies int // results of third and further copies, which are not compared
 
+	damage []damaged
+	files  []string // labels
+
 	packages []record.Hole // of whole packages
 	failures []Failure     // by findFailures
 }
@@ -137,6 +140,11 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	for i, s := range d.sources {
 		seen[i] = newSeenRows(d)
 		c.Files = append(c.Files, s.file)
+		g.files = append(g.files, s.file.Label)
+		if first := d.twice(i); first != "" && !g.colKeys[".file"] {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s has the run that %s has: it counts once", s.file.Path, first))
+			continue
+		}
 		c.Problems = append(c.Problems, s.from.Tell(s.from.Problems)...)
 		c.Problems = append(c.Problems, g.addUnits(s.from.Units)...)
 		for _, rec := range s.from.Results {
@@ -175,6 +183,9 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 		}
 		f.Alone = each(seen[i].of(s.from.Alone), func(l record.RowLine) string { return l.Row + " (" + l.Text + ")" })
 		f.Told = each(seen[i].of(s.from.Notes), func(l record.RowLine) string { return l.Row + ": " + l.Text })
+	}
+	for _, s := range d.sources {
+		g.addDamage(s, s.from.Damage)
 	}
 	g.mergePackages()
 	g.order(strings.Contains(opts.Col, "@"))
@@ -291,10 +302,7 @@ func (g *grid) cell(r *benchfmt.Result) *gridCell {
 	if _, ok := g.colNames[col]; !ok {
 		g.colNames[col] = columnName(col)
 	}
-	key := cellKey{rowKey{name: g.byRow.Project(r).StringValues()}, g.colNames[col]}
-	if !g.colKeys["pkg"] {
-		key.row.pkg = r.GetConfig("pkg")
-	}
+	key := cellKey{g.rowOf(r), g.colNames[col]}
 	cell := g.cells[key]
 	if cell == nil {
 		cell = &gridCell{
@@ -452,6 +460,7 @@ func columnName(key benchproc.Key) string {
 var Passing = map[string]bool{
 	"block": true, "case": true, "pkg": true, "load": true, record.AnchorKey: true, "image": true,
 	"copy": true, "layout": true, "envpad": true,
+	"trial": true,
 	// They tell two runs apart, not what was measured.
 	"started": true, "plan": true, "seed": true,
 }
@@ -475,6 +484,15 @@ func (g *grid) mergePackages() {
 		merged[cellKey{rowKey{name: key.row.name}, key.col}] = cell
 	}
 	g.cells = merged
+	for i, d := range g.damage {
+		if d.rows == nil {
+			continue
+		}
+		g.damage[i].rows = make(map[rowKey]bool)
+		for row := range d.rows {
+			g.damage[i].rows[rowKey{name: row.name}] = true
+		}
+	}
 }
 
 // order sorts rows and columns by their first cell's place, references before
@@ -500,6 +518,8 @@ func (g *grid) order(fixed bool) {
 	}
 	rank := func(col string) int {
 		switch {
+		case g.col == record.SideKey:
+			return slices.Index([]string{record.SideOld, record.SideNew}, col)
 		case record.IsReference(col):
 			return 0
 		case record.IsPeer(col):

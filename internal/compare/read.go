@@ -144,6 +144,17 @@ func (d *Data) columns() string {
 	return ".file"
 }
 
+// labels is how many different labels the files were given.
+func (d *Data) labels() int {
+	given := make(map[string]bool)
+	for _, s := range d.sources {
+		if strings.HasPrefix(s.arg, s.file.Label+"=") {
+			given[s.file.Label] = true
+		}
+	}
+	return len(given)
+}
+
 // nameHasKey reports whether a benchmark name has a part "/key=…".
 func nameHasKey(name benchfmt.Name, key string) bool {
 	_, parts := name.Parts()

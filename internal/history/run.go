@@ -121,7 +121,10 @@ func readRun(path string) (*Run, error) {
 	return r, nil
 }
 
-// compared judges the run by itself.
+// compared judges the run by itself; it is an error if its file is damaged.
 func (r *Run) compared(alpha float64) (*compare.Comparison, error) {
+	if d := r.file.Damage; len(d) > 0 {
+		return nil, fmt.Errorf("line %d: %s", d[0].Line, d[0].What)
+	}
 	return compare.Of(r.file).Compare(compare.Options{Alpha: alpha})
 }

@@ -51,6 +51,9 @@ type File struct {
 	// results, or a benchmark line without an end, whose last figure may lack digits.
 	Problems, Strays []Problem
 
+	// Damage is what shows that something else was written, in the order in which it is found.
+	Damage []Damage
+
 	size   int  // bytes
 	binary bool // it has a byte that no text has
 }
@@ -79,7 +82,7 @@ func (f *File) Value(key string) string {
 }
 
 // Strict returns the results and problems of a file that has nothing but what benchrun
-// writes: strays are problems there, and no results.
+// writes, and all of it: damage and strays are problems there, and strays no results.
 func (f *File) Strict() (results []Record, problems []Problem) {
 	stray := make(map[int]bool)
 	for _, p := range f.Strays {
@@ -87,6 +90,9 @@ func (f *File) Strict() (results []Record, problems []Problem) {
 	}
 	results = slices.DeleteFunc(slices.Clone(f.Results), func(r Record) bool { return stray[r.Line()] })
 	problems = slices.DeleteFunc(slices.Clone(f.Problems), func(p Problem) bool { return stray[p.Line] })
+	for _, d := range f.Damage {
+		problems = append(problems, d.Problem)
+	}
 	return results, append(slices.Clone(f.Strays), problems...)
 }
 
@@ -100,11 +106,8 @@ func (f *File) Tell(problems []Problem) (told []string) {
 
 func byLine(a, b Problem) int { return cmp.Compare(a.Line, b.Line) }
 
-// Line returns the line that a result was read from.
-func (r Record) Line() int {
-	_, line := r.Result.Pos()
-	return line
-}
+// Line returns the line that a result or a hole was read from.
+func (r Record) Line() int { return r.number }
 
 // maxLine is the length from which a line is left out, newline included: benchfmt
 // ends reading at a line of 64 KiB. Lines that benchfmt takes for comments may be longer.
@@ -115,8 +118,12 @@ const maxLine = 64<<10 - 1
 // messages.
 func Read(path string, data []byte) *File {
 	text := decode(data)
-	r := fileReader{f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, decided: make(map[string]bool)}
+	r := fileReader{
+		f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, decided: make(map[string]bool), stopped: make(map[int]int),
+		damageFinder: damageFinder{ends: make(map[int]bool)},
+	}
 	for line := range Lines(text) {
+		r.look(line, &r.config)
 		r.take(line)
 	}
 	r.f.Config = r.settings.List
@@ -125,6 +132,7 @@ func Read(path string, data []byte) *File {
 		r.f.Finished = r.f.Ended >= p.Blocks || len(r.decided) == len(p.Groups())
 	}
 	r.results()
+	r.f.Damage = r.damage()
 	slices.SortStableFunc(r.f.Problems, byLine)
 	return r.f
 }
@@ -146,6 +154,9 @@ type fileReader struct {
 
 	planned *Plan           // as far as it can be read
 	decided map[string]bool // rows that a sequential plan has decided
+	stopped map[int]int     // after which block, by Group.Index
+
+	damageFinder
 
 	// figures has the benchmark and Unit lines of the file, each on the line on which it
 	// stands there, and lines is how many it has: benchfmt reads them all at once.
@@ -167,6 +178,12 @@ var lineReaders = map[string]func(r *fileReader, l Line) error{
 	BlockEnd: (*fileReader).blockEnd,
 	decidedMark: func(r *fileReader, l Line) error {
 		r.decided[l.Rest[:strings.LastIndex(l.Rest+" block=", " block=")]] = true
+		fields, _ := ParseFields(l.Rest)
+		group, _ := strconv.Atoi(fields["group"])
+		block, err := strconv.Atoi(fields["block"])
+		if err == nil {
+			r.stopped[group] = block
+		}
 		return nil
 	},
 	SlicesMark: (*fileReader).slices,
@@ -236,7 +253,7 @@ func (r *fileReader) clause(l Line) error {
 
 // result takes in a benchmark line, which has the configuration in force.
 func (r *fileReader) result(l Line) error {
-	r.f.Results = append(r.f.Results, Record{line: l, Result: &benchfmt.Result{Config: r.config.now()}})
+	r.f.Results = append(r.f.Results, Record{line: l, number: l.Number, Result: &benchfmt.Result{Config: r.config.now()}})
 	return r.figure(l)
 }
 
@@ -318,7 +335,7 @@ func (r *fileReader) hole(l Line) error {
 		res.Name = benchfmt.Name(h.Case[len(ResultMark):])
 		h.Pkg, h.Side = res.GetConfig("pkg"), res.GetConfig(SideKey)
 	}
-	r.f.Holes = append(r.f.Holes, Record{Result: res, Hole: &h})
+	r.f.Holes = append(r.f.Holes, Record{Result: res, Hole: &h, number: l.Number})
 	return nil
 }
 

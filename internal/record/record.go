@@ -33,7 +33,8 @@ type Record struct {
 	Settings []Setting // what need not hold of the records before, such as the clock of a board; each has one value
 	Notes    []string  // what the subject has to say to people
 
-	line Line // while it is read
+	line   Line // while it is read
+	number int  // of the line that it was read from
 }
 
 // NewHole returns the hole that a step leaves in block because of err.

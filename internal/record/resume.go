@@ -37,6 +37,7 @@ type Interrupted struct {
 	Torn string
 
 	size   int64             // of the file without Torn
+	sums   sums              // of that
 	units  []string          // the Unit lines, without their mark
 	config map[string]string // all configuration lines, the latest of each key
 }
@@ -94,7 +95,7 @@ func readInterrupted(path string, board bool, otherwise string) (*Interrupted, e
 // ParseInterrupted is ReadInterrupted of what the results file path holds, or held
 // when it was read: a run that goes on appends to it.
 func ParseInterrupted(path string, data []byte) (*Interrupted, error) {
-	whole := complete(data)
+	whole := Whole(data)
 	r := &Interrupted{
 		Path: path, Config: make(map[string]string), Done: make(map[StepKey]bool), Given: make(map[StepKey]int), Slices: make(map[StepKey]SliceWork),
 		Alone: make(map[int]string), Stopped: make(map[int]int), config: make(map[string]string),
@@ -116,6 +117,13 @@ func (r *Interrupted) parse(text string) (err error) {
 	}
 	p := position{Interrupted: r, at: StepKey{0, 1}}
 	for l := range Lines(text) {
+		if l.Mark == sumMark {
+			if !r.sums.check(l.Text) {
+				return fmt.Errorf("line %d: what stands above has another sum: the file was damaged, or changed; start a new run", l.Number)
+			}
+			continue
+		}
+		r.sums.add(l.Text)
 		if l.Key == "block" && p.steps == nil {
 			if err := p.begin(); err != nil {
 				return err
@@ -136,10 +144,14 @@ func (r *Interrupted) parse(text string) (err error) {
 	return nil
 }
 
-// complete returns the beginning of a results file that ends with something complete: a
-// line, and neither a row nor a step of which the end is missing.
-func complete(data []byte) []byte {
+// Whole returns the beginning of a results file that ends with something complete: a part
+// that has its sum; of a file without sums a line, and neither a row nor a step of which the end
+// is missing.
+func Whole(data []byte) []byte {
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if sum := bytes.LastIndex(whole, []byte("\n"+sumMark)) + 1; sum > 0 {
+		return whole[:sum+bytes.IndexByte(whole[sum:], '\n')+1]
+	}
 	if begin := bytes.LastIndex(whole, []byte("\n"+rowMark)) + 1; begin > 0 && !bytes.Contains(whole[begin:], []byte("\n"+rowEnd)) {
 		return whole[:begin]
 	}
@@ -289,7 +301,7 @@ func (r *Interrupted) Resume(now time.Time) (*Store, error) {
 		return nil, err
 	}
 	s := newStore(r.Path, f)
-	s.config = r.config
+	s.config, s.sums = r.config, r.sums
 	s.units.has(r.units...)
 	s.units.learn(ownUnits...)
 	if err := r.takeOver(f); err != nil {

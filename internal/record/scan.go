@@ -32,7 +32,7 @@ const (
 // commentMarks are those of comments.
 var commentMarks = []string{
 	SlicesMark, PlanMark, caseMark, HoleMark, SkipMark, rowMark, rowEnd, aloneMark, NoteMark, tookMark,
-	decidedMark, lookMark, ClauseMark, BlockEnd, ResumedMark,
+	decidedMark, lookMark, ClauseMark, BlockEnd, ResumedMark, sumMark,
 }
 
 // A Line is a line of a results file that is not empty.

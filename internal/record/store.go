@@ -14,20 +14,23 @@ import (
 
 // A Store is a results file that a run appends to; docs/results-format.md describes it.
 //
-// Every line is written whole and at once, a row that takes turns when it is
-// complete, and the file is synced after each such row and each block. So a run
-// that is killed loses at most the process or the row it was at.
+// What belongs together, such as a row that takes turns, is written at once, with a sum of it
+// behind it, and synced. So a run that is killed loses at most the process or the row it was at,
+// and who reads the file knows whether it has all that was written.
 type Store struct {
 	Path string
 	Err  error // of the first write that failed
 
 	f      *os.File
+	part   strings.Builder // what will be written by the next Sync
+	sums   sums            // of the parts that were
 	units  *unitTable
 	config map[string]string // what is in force of packages, sides and Record.Settings
+	said   map[string]bool   // the keys of it that this part has said
 }
 
 func newStore(path string, f *os.File) *Store {
-	return &Store{Path: path, f: f, config: make(map[string]string), units: newUnitTable()}
+	return &Store{Path: path, f: f, config: make(map[string]string), said: make(map[string]bool), units: newUnitTable()}
 }
 
 // begun returns s if what it begins with could be written, and closes it if not.
@@ -205,27 +208,29 @@ const SideKey = "side"
 // lines are: none if that is known.
 func (s *Store) place(c Case) string { return s.set("pkg", c.Pkg) + s.set(SideKey, c.Side) }
 
-// set returns the line that sets key, "" if it has that value.
+// set returns the line that sets key, "" if it has that value, and this part says so or it is
+// none: a part that is damaged takes nothing from the others.
 func (s *Store) set(key, value string) string {
-	if s.config[key] == value {
+	if s.config[key] == value && (s.said[key] || value == "") {
 		return ""
 	}
-	s.config[key] = value
+	s.config[key], s.said[key] = value, true
 	return key + ": " + value + "\n"
 }
 
 func (s *Store) line(text string) { s.write(text + "\n") }
 
-// write appends text, which ends with a newline, by one system call: it is in
-// the file whole or not at all if the process is killed.
-func (s *Store) write(text string) {
-	if s.Err == nil {
-		_, s.Err = s.f.WriteString(text)
-	}
-}
+// write adds text, which ends with a newline, to the part that Sync writes.
+func (s *Store) write(text string) { s.part.WriteString(text) }
 
-// Sync returns the first error of all writes.
+// Sync writes what was added since the last one, with its sum, by one system call: it is in the
+// file whole or not at all if the process is killed. It returns the first error of all writes.
 func (s *Store) Sync() error {
+	if part := s.part.String(); s.Err == nil && part != "" {
+		s.part.Reset()
+		clear(s.said)
+		_, s.Err = s.f.WriteString(part + s.sums.of(part) + "\n")
+	}
 	if s.Err == nil {
 		s.Err = s.f.Sync()
 	}

@@ -176,6 +176,9 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 		if r.anchor != nil {
 			s.Anchor(r.anchor())
 		}
+		if err := s.Sync(); err != nil {
+			return err
+		}
 		for _, u := range r.order(block, done) {
 			if ctx.Err() != nil {
 				return errors.Join(ErrInterrupted, s.Sync())

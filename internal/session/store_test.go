@@ -143,6 +143,9 @@ func entries(t testing.TB, path string) map[string][]string {
 	for _, p := range slices.Concat(f.Problems, f.Strays) {
 		t.Errorf("%s:%d: %s", path, p.Line, p.What)
 	}
+	for _, d := range f.Damage {
+		t.Errorf("%s:%d: damaged: %s", path, d.Line, d.What)
+	}
 	got := make(map[string][]string)
 	for _, rec := range slices.Concat(f.Results, f.Holes) {
 		key := rec.Result.GetConfig("block") + "/" + rec.Result.GetConfig("case")
@@ -185,7 +188,7 @@ func TestStore(t *testing.T) {
 	path := fakeRun(t, plan, 3)
 	checkComplete(t, path, plan, 3)
 	data := readFile(t, path)
-	header, _, _ := strings.Cut(string(data), "block: 1\n")
+	header, _, _ := strings.Cut(string(unsummed(data)), "block: 1\n")
 	want := `# Written by benchrun run; never edited. See docs/results-format.md.
 commit: 0123456789abcdef
 toolchain: go version go1.26.8 linux/amd64
@@ -473,7 +476,7 @@ func TestResumeCutsTheTornEndOff(t *testing.T) {
 	s := resume(t, r)
 	must(t, s.Close())
 	now, err := os.ReadFile(path)
-	if want := string(whole) + "# resumed 2001-09-09T01:46:40Z\n"; err != nil || string(now) != want {
+	if want := string(unsummed(whole)) + "# resumed 2001-09-09T01:46:40Z\n"; err != nil || !bytes.HasPrefix(now, whole) || string(unsummed(now)) != want {
 		t.Errorf("got %q, %v, want %q", now, err, want)
 	}
 }
@@ -498,7 +501,45 @@ func TestResumeFromEveryByte(t *testing.T) {
 	plan := recordtest.Plan(2, 3)
 	const bad = 2
 	data := readFile(t, fakeRun(t, plan, bad))
-	first := bytes.Index(data, []byte("block: 1\n"))
+	t.Run("with sums", func(t *testing.T) {
+		resumeFromEveryByte(t, plan, bad, data, firstPart(data), func(kept []byte) []byte { return kept[:endOfSum(kept)] })
+	})
+	data = unsummed(data)
+	t.Run("older", func(t *testing.T) {
+		resumeFromEveryByte(t, plan, bad, data, bytes.Index(data, []byte("block: 1\n"))+len("block: 1\n"), func(kept []byte) []byte {
+			whole := kept[:bytes.LastIndexByte(kept, '\n')+1]
+			if i := bytes.LastIndex(whole, []byte("\ncase: ")) + 1; i > 0 && !bytes.Contains(whole[i:], []byte("\nBenchmark")) && !bytes.Contains(whole[i:], []byte("\n# hole: ")) {
+				whole = whole[:i] // of a step there is its beginning only
+			}
+			return whole
+		})
+	})
+}
+
+// unsummed is a results file as it was before there were sums.
+func unsummed(data []byte) []byte {
+	return regexp.MustCompile("(?m)^# sum: .*\n").ReplaceAll(data, nil)
+}
+
+// endOfSum is where the last sum of data ends.
+func endOfSum(data []byte) int {
+	all := regexp.MustCompile("(?m)^# sum: .*\n").FindAllIndex(data, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1][1]
+}
+
+// firstPart is where the first part of a results file ends that has what was measured.
+func firstPart(data []byte) int {
+	begin := bytes.Index(data, []byte("block: 1\n"))
+	sum := begin + bytes.Index(data[begin:], []byte("\n# sum: ")) + 1
+	return sum + bytes.IndexByte(data[sum:], '\n') + 1
+}
+
+// resumeFromEveryByte cuts data off at each; first is where there is something to resume, and
+// kept what of that stays.
+func resumeFromEveryByte(t *testing.T, plan *record.Plan, bad int, data []byte, first int, kept func([]byte) []byte) {
 	dir := recordtest.Dir(t)
 	path := filepath.Join(dir, "run.bench")
 	for cut := 0; cut <= len(data); cut++ {
@@ -506,7 +547,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 			continue
 		}
 		must(t, os.WriteFile(path, data[:cut], 0o644))
-		if cut < first+len("block: 1\n") {
+		if cut < first {
 			// Nothing has been measured. It must be said, and not go on with
 			// half of a header.
 			_, err := record.ReadInterrupted(path)
@@ -516,16 +557,9 @@ func TestResumeFromEveryByte(t *testing.T) {
 			continue
 		}
 		r := resumeFake(t, path, bad)
-		ends := bytes.Count(data[:cut], []byte("\n# end of block "))
-		if !bytes.HasSuffix(data[:cut], []byte("\n")) && bytes.LastIndex(data[:cut], []byte("\n# end of block ")) == bytes.LastIndexByte(data[:cut], '\n') && ends > 0 {
-			ends-- // the last of them is torn
-		}
-		if r.Ended != ends {
+		whole := kept(data[:cut])
+		if ends := bytes.Count(whole, []byte("\n# end of block ")); r.Ended != ends {
 			t.Errorf("cut at %d: %d blocks complete, want %d", cut, r.Ended, ends)
-		}
-		whole := data[:bytes.LastIndexByte(data[:cut], '\n')+1]
-		if i := bytes.LastIndex(whole, []byte("\ncase: ")) + 1; i > 0 && !bytes.Contains(whole[i:], []byte("\nBenchmark")) && !bytes.Contains(whole[i:], []byte("\n# hole: ")) {
-			whole = whole[:i] // of a step there is its beginning only
 		}
 		if r.Torn != string(data[len(whole):cut]) {
 			t.Errorf("cut at %d: torn %q", cut, r.Torn)
@@ -544,7 +578,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 func TestReadInterruptedRefuses(t *testing.T) {
 	plan := recordtest.Plan(2, 2)
 	data := readFile(t, fakeRun(t, plan, 0))
-	good := string(data)
+	good := string(unsummed(data))
 	header, _, _ := strings.Cut(good, "block: 1\n")
 	line := func(name string) string { return name + " 1 1 ns/op\n" }
 	secondBlock := fmt.Sprintf("line %d: \"block: 2\" after the end of block 0", strings.Count(header, "\n")+1)
@@ -578,6 +612,7 @@ func TestResumeWhileAnotherWrites(t *testing.T) {
 	path := filepath.Join(recordtest.Dir(t), "x.bench")
 	s := create(t, path, plan)
 	s.Block(1, "", plan)
+	must(t, s.Sync())
 	r := interrupted(t, path)
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("no locks here")

@@ -104,7 +104,7 @@ func TestUnitsInTurns(t *testing.T) {
 	if lines[0] != "Unit ns/op better=lower" || strings.Count(strings.Join(lines, "\n"), "Unit msgs better=higher") != 1 || before[0] != len(lines) {
 		t.Errorf("%q, %v", lines, before)
 	}
-	data := readFile(t, path)
+	data := unsummed(readFile(t, path))
 	torn := data[:strings.Index(string(data), "\n# end of row")]
 	from, err := record.ParseInterrupted(path, torn)
 	if kept := string(torn[:len(torn)-len(from.Torn)]); err != nil || strings.Contains(kept, "\nUnit ") {
