@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -20,23 +21,26 @@ import (
 type abFlags struct {
 	runner.AB
 	gateFlags
+	builds  buildFlags
 	comment string
 	why     bool
 	on      string
 }
 
 func newABCmd() *cobra.Command {
-	c := &abFlags{AB: runner.DefaultAB()}
-	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), fields{
+	c := &abFlags{AB: runner.DefaultAB(), builds: newBuildFlags()}
+	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), c.builds.fields(), fields{
 		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
 		"command": &c.Command, "shell": &c.Shell, "count": &c.Count, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 && c.Resume == "" {
-			return errors.New("ab needs a version to compare to, such as main or HEAD~1, or --command and two commands")
+		both, err := runner.ParseBuilds(c.builds.words())
+		if err == nil && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1]) {
+			err = errors.New("ab needs a version to compare to, such as main or HEAD~1, or two builds such as --go go1.26.8,go1.27.4, or --command and two commands")
 		}
-		return nil
+		c.Builds = both
+		return err
 	}
 	return cmd
 }
@@ -50,6 +54,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if err := refuse(cmd, rule{c.Command, []string{"why", "on", "bench", "dir", "cpu", "layouts", "benchmem", "identical", "trimpath", "no-cache"}, "is for versions of a module: leave out --command"},
+		rule{c.Command, runner.BuildFlags, "is for versions of a module: leave out --command"},
 		rule{!c.Command, []string{"shell"}, "is for --command"}); err != nil {
 		return err
 	}

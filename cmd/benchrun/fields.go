@@ -25,6 +25,33 @@ func compareFields(o *compare.Options) fields {
 	return fields{"col": &o.Col, "filter": &o.Filter, "base": &o.Base, "alpha": &o.Alpha, "margin": &o.Margin, "accept": &o.Accept}
 }
 
+// buildFlags are the words that the flags of a build are given.
+type buildFlags map[string]*paths
+
+func newBuildFlags() buildFlags {
+	f := make(buildFlags)
+	for _, name := range runner.BuildFlags {
+		f[name] = new(paths)
+	}
+	return f
+}
+
+func (f buildFlags) fields() fields {
+	all := make(fields)
+	for name, words := range f {
+		all[name] = words
+	}
+	return all
+}
+
+func (f buildFlags) words() map[string][]string {
+	all := make(map[string][]string)
+	for name, words := range f {
+		all[name] = *words
+	}
+	return all
+}
+
 // reportOptions are the options of a report if nothing is said of them.
 func reportOptions() compare.Options {
 	return compare.Options{Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin}

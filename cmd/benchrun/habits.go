@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/versions"
 )
 
 // A habit is a flag of go test, benchstat or hyperfine that is typed here. One that a
@@ -34,6 +35,7 @@ type habit struct {
 
 var (
 	measuring = []string{"run", "ab", "list", "bisect", "calibrate"}
+	building  = []string{"list", "bisect", "calibrate"} // which have no flags for how tests are built
 	comparing = []string{"compare", "report"}
 )
 
@@ -58,11 +60,11 @@ var habits = []habit{
 	{name: "blockprofile", in: measuring, say: "benchrun why takes profiles of what differs"},
 	{name: "mutexprofile", in: measuring, say: "benchrun why takes profiles of what differs"},
 	{name: "cover", in: measuring, noValue: true, say: "counting statements takes time that would be measured"},
-	{name: "tags", in: measuring, goFlag: true},
+	{name: "tags", in: building, goFlag: true},
 	{name: "race", in: measuring, goFlag: true, noValue: true, say: "it is measured with the race detector, which takes most of the time"},
 	{name: "gcflags", in: measuring, goFlag: true},
 	{name: "ldflags", in: measuring, goFlag: true},
-	{name: "pgo", in: measuring, goFlag: true},
+	{name: "pgo", in: building, goFlag: true},
 	{name: "mod", in: measuring, goFlag: true},
 	{name: "modfile", in: measuring, goFlag: true},
 
@@ -162,7 +164,7 @@ func habitual(root *cobra.Command, args []string) (out, notes, goFlags []string,
 		case h.goFlag && h.noValue:
 			goFlags = append(goFlags, "-"+name)
 		case h.goFlag:
-			goFlags = append(goFlags, goFlag(name, value))
+			goFlags = append(goFlags, versions.GoFlag("-"+name+"="+value))
 		case h.is != "":
 			if flagOf(cmd, h.is) == nil {
 				notes = append(notes, fmt.Sprintf("%s is left out: %s has no --%s", typed, cmd.CommandPath(), h.is))
@@ -231,18 +233,6 @@ func ownersOf(cmd *cobra.Command, name string) (paths []string) {
 		paths = append(paths, ownersOf(c, name)...)
 	}
 	return paths
-}
-
-// goFlag returns a flag as GOFLAGS has it, which quotes values with spaces.
-func goFlag(name, value string) string {
-	flag := "-" + name + "=" + value
-	switch {
-	case !strings.ContainsAny(flag, " \t'\""):
-		return flag
-	case strings.Contains(flag, "'"):
-		return `"` + flag + `"`
-	}
-	return "'" + flag + "'"
 }
 
 // addGoFlags adds flags to the GOFLAGS of this process and of all that it starts.

@@ -41,7 +41,7 @@ func TestHabitual(t *testing.T) {
 // Flags of the go command that builds go into GOFLAGS, and those that mean nothing here say
 // what to type.
 func TestHabitsThatAreNoFlags(t *testing.T) {
-	_, _, flags, err := habitual(newRootCmd(), []string{"ab", "-tags", "a,b", "-race", "-ldflags=-s -w", "--gcflags", "-N 'x'", "main"})
+	_, _, flags, err := habitual(newRootCmd(), []string{"list", "-tags", "a,b", "-race", "-ldflags=-s -w", "--gcflags", "-N 'x'", "."})
 	if want := []string{"-tags=a,b", "-race", "'-ldflags=-s -w'", `"-gcflags=-N 'x'"`}; err != nil || !slices.Equal(flags, want) {
 		t.Errorf("flags %q, %v, want %q", flags, err, want)
 	}

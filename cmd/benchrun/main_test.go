@@ -21,6 +21,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/barepath"
 	"github.com/dynolab/dyno/internal/machinelock"
+	"github.com/dynolab/dyno/internal/testbin"
 )
 
 func TestMain(m *testing.M) {
@@ -47,7 +48,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestScript runs the command as a user does; see testdata/script. A script has of this
-// machine's programs those of a bare PATH, and those of its conditions: one that needs
+// machine's programs those of a bare PATH, and those of its conditions; [releases] is that the
+// known releases of Go can be fetched: one that needs
 // qemu-arm has a line with [exec:qemu-arm] or [!exec:qemu-arm]. What waits for time limits
 // or looks at the machine has [!nightly]: make nightly runs it.
 func TestScript(t *testing.T) {
@@ -60,10 +62,13 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
 		Condition: func(name string) (bool, error) {
-			if name != "nightly" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "nightly":
+				return os.Getenv("DYNO_NIGHTLY") != "", nil
+			case "releases":
+				return fetchesReleases(), nil
 			}
-			return os.Getenv("DYNO_NIGHTLY") != "", nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Setup: func(env *testscript.Env) error {
 			name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
@@ -76,6 +81,9 @@ func TestScript(t *testing.T) {
 			env.Setenv("GOFLAGS", goFlags)
 			env.Setenv(machinelock.Env, machinelock.Off)
 			env.Setenv("DYNO", root) // the checkout, for what is built from it
+			env.Setenv("OLD_GO", testbin.KnownReleases[0])
+			env.Setenv("NEW_GO", testbin.KnownReleases[1])
+			env.Setenv("MODCACHE", goEnv(t, "GOMODCACHE")) // where fetched toolchains are
 			return nil
 		},
 	})
@@ -112,14 +120,28 @@ func scriptPath(dir, script string) (string, error) {
 
 // goCache returns the user's build cache. Tests that compile share it: filling
 // one of their own takes minutes.
-func goCache(t *testing.T) string {
+func goCache(t *testing.T) string { return goEnv(t, "GOCACHE") }
+
+func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
-		t.Fatal("go env GOCACHE: ", err)
+		t.Fatalf("go env %s: %v", name, err)
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// fetchesReleases reports whether the go command has the known releases of Go, or can fetch them.
+var fetchesReleases = sync.OnceValue(func() bool {
+	for _, release := range testbin.KnownReleases {
+		cmd := exec.Command("go", "version")
+		cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+release)
+		if said, err := cmd.Output(); err != nil || !strings.Contains(string(said), release) {
+			return false
+		}
+	}
+	return true
+})
 
 // act runs a command, does something to it while it runs, and prints its exit
 // status:

@@ -16,8 +16,15 @@ import (
 func newRunCmd() *cobra.Command {
 	c := defaultRun()
 	var files record.Files // that are measured beside packages
-	on, allowEmpty := "", false
-	return newCommand("run", func(cmd *cobra.Command, args []string) error {
+	on, allowEmpty, builds := "", false, newBuildFlags()
+	return newCommand("run", func(cmd *cobra.Command, args []string) (err error) {
+		if c.Build, err = runner.ParseBuild(builds.words()); err != nil {
+			return err
+		}
+		if err := refuse(cmd, rule{len(files.Programs) > 0, runner.BuildFlags, "is for packages: a program is built already"},
+			rule{len(files.Binaries) > 0, []string{"go", "goexperiment", "tags", "pgo"}, "is for packages: a test binary of --binary is built already"}); err != nil {
+			return err
+		}
 		switch {
 		case files.Any() && cmd.Flags().Changed("layouts"):
 			return errors.New("--layouts is for packages: what --binary and --program name is linked already")
@@ -28,7 +35,7 @@ func newRunCmd() *cobra.Command {
 		}
 		c.Packages = append(args, files.Marked()...)
 		return measureRun(cmd, "benchrun run", c, on, allowEmpty)
-	}, fields{"on": &on, "count": &c.Count, "allow-empty": &allowEmpty, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c))
+	}, fields{"on": &on, "count": &c.Count, "allow-empty": &allowEmpty, "binary": (*paths)(&files.Binaries), "program": (*paths)(&files.Programs), "dir": &files.Dir}, configFields(&c), builds.fields())
 }
 
 // defaultRun is how run measures, if nothing is said of it.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,21 @@ func TestSeriesOfVersions(t *testing.T) {
 	}
 	if got := math.Exp(h.Series[0].Points[1].Log); math.Abs(got-1.2) > 0.01 {
 		t.Errorf("ratio %v, want 1.2", got)
+	}
+}
+
+// TestSeriesOfBuilds: two builds of one commit are no point of a series, and a toolchain that one
+// of two commits asks for is one of the circumstances of the new one.
+func TestSeriesOfBuilds(t *testing.T) {
+	runs := []written{
+		{commit: "n1", old: "base", ratio: 1.1, config: "toolchain: go1\n"},
+		{commit: "n2", old: "base", ratio: 1.1, config: "old-toolchain: go1\nnew-toolchain: go2\n"},
+		{commit: "base", old: "base", ratio: 1.5, config: "old-toolchain: go1\nnew-toolchain: go2\nold-go: go1\nnew-go: go2\n"},
+		{commit: "base", old: "base", ratio: 1.5, config: "toolchain: go2\nnew-gogc: 50\n"},
+	}
+	s := only(t, read(t, folder(t, runs...), Options{}))
+	if len(s.Points) != 2 || len(s.Pieces) != 1 || len(s.Pieces[0].Marks) != 1 || !slices.Equal(s.Pieces[0].Marks[0].What, []string{"toolchain: go1 → go2"}) {
+		t.Errorf("points %+v, pieces %+v", s.Points, s.Pieces)
 	}
 }
 

@@ -114,9 +114,22 @@ func readRun(path string) (*Run, error) {
 	for _, key := range machineKeys {
 		r.circumstances = append(r.circumstances, circumstance{machineIs + key, f.Value(key)})
 	}
-	r.circumstances = append(r.circumstances, circumstance{"kernel", f.Value("kernel")}, circumstance{"toolchain", f.Value("toolchain")})
-	for _, name := range record.Environment {
-		r.circumstances = append(r.circumstances, circumstance{name, f.Value(strings.ToLower(name))})
+	r.circumstances = append(r.circumstances, circumstance{"kernel", f.Value("kernel")})
+	for _, key := range record.Built() {
+		what, of := key, f.Value(key)
+		if slices.Contains(record.Environment, strings.ToUpper(key)) {
+			what = strings.ToUpper(key)
+		}
+		if now := f.Value(record.OfSide(record.SideNew, key)); now != "" {
+			of = now
+		}
+		// A toolchain that a go.mod asks for is a part of its commit.
+		if f.Value(record.OfSide(record.SideOld, key)) != f.Value(record.OfSide(record.SideNew, key)) && key != "toolchain" {
+			r.Old = "" // the ratio is not that of two commits
+		}
+		if key != "go" { // which asks for a toolchain
+			r.circumstances = append(r.circumstances, circumstance{what, of})
+		}
 	}
 	return r, nil
 }

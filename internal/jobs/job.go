@@ -60,6 +60,7 @@ type Job struct {
 type Binary struct {
 	Pkg        string   `json:"pkg"`
 	Side       string   `json:"side,omitempty"`
+	Env        []string `json:"env,omitempty"` // of its processes, as "KEY=value": GOGC and GOMEMLIMIT
 	Source     string   `json:"source,omitempty"`
 	Undrivable string   `json:"undrivable,omitempty"` // why its benchmarks cannot be driven; "" if they can
 	Image      string   `json:"image"`                // the part
@@ -203,6 +204,10 @@ func (j *Job) checkSubjects() (named []string, err error) {
 		switch {
 		case !isPath(b.Pkg) || b.Side != "" && !isWord(b.Side) || len(b.Source) > mostText || len(b.Undrivable) > mostText:
 			return nil, fmt.Errorf("a binary is of the package %q", b.Pkg)
+		case slices.ContainsFunc(b.Env, func(v string) bool {
+			return !isLine(v) || !strings.HasPrefix(v, "GOGC=") && !strings.HasPrefix(v, "GOMEMLIMIT=")
+		}):
+			return nil, fmt.Errorf("the binary of %s has the environment %.80q", id, b.Env)
 		case has[id]:
 			return nil, fmt.Errorf("there are two binaries of %s", id)
 		case len(b.Layouts) < j.plan.Layouts && j.plan.Layouts > 1 || len(b.Layouts) > record.MaxLayouts:

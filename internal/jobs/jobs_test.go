@@ -162,6 +162,8 @@ func TestHostileDocuments(t *testing.T) {
 		{"a setting that is a result", "cannot be written", func(j *Job) { j.Settings = []record.Setting{{Key: "BenchmarkX", Values: []string{"1"}}} }},
 		{"a missing result that is two lines", "cannot be written", func(j *Job) { j.Absent[0].Pkg = "a\nb" }},
 		{"two binaries of a package", "two binaries", func(j *Job) { j.Binaries = append(j.Binaries, j.Binaries[0]) }},
+		{"an environment that is not a program's of Go", "has the environment", func(j *Job) { j.Binaries[0].Env = []string{"GOGC=50", "LD_PRELOAD=x.so"} }},
+		{"an environment of two lines", "has the environment", func(j *Job) { j.Binaries[0].Env = []string{"GOGC=50\nx"} }},
 		{"a binary without layouts", "0 layouts", func(j *Job) { j.Binaries[0].Layouts = nil }},
 		{"another binary than the plan's", "not the one that the plan names", func(j *Job) { j.Binaries[0].Image = digest }},
 		{"another program than the plan's", "not the one that the plan names", func(j *Job) { j.Programs[0].Image = j.Binaries[0].Image }},

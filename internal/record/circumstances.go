@@ -66,16 +66,29 @@ const MadePrefix = "made-"
 // runs. They are noted if they are set, in the environment or by go env -w.
 var Environment = []string{"GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOGC", "GOMEMLIMIT", "GODEBUG", "GOMAXPROCS", "CGO_ENABLED"}
 
+// Built returns the keys of how something is built, and of what it runs in: of two versions
+// that differ there, each has its own; see [OfSide].
+func Built() []string {
+	keys := []string{"toolchain", "go", "tags", "pgo"}
+	for _, name := range Environment {
+		keys = append(keys, strings.ToLower(name))
+	}
+	return keys
+}
+
+// OfSide returns the key under which something is noted of one of two sides.
+func OfSide(side, key string) string { return side + "-" + key }
+
 // Differences says in which respects now differs from then, configuration lines
 // of an earlier run, one line each, as "key: then → now". The clock rate is left
 // out: some systems tell what it is at the moment.
 func (now *Circumstances) Differences(then map[string]string) []string {
 	keys := []string{
 		"old", "old-commit", "old-dirty", "new", "new-commit", "new-dirty", "build",
-		"commit", "dirty", "toolchain", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
+		"commit", "dirty", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
 	}
-	for _, name := range Environment {
-		keys = append(keys, strings.ToLower(name))
+	for _, key := range Built() {
+		keys = append(keys, key, OfSide(SideOld, key), OfSide(SideNew, key))
 	}
 	var diffs []string
 	for _, key := range keys {

@@ -269,7 +269,7 @@ func fileLine(f compare.File) string {
 			parts = append(parts, "emulated", clockOf(f))
 		}
 	}
-	parts = append(parts, counted(f.Results, "result"))
+	parts = append(parts, builds(f), counted(f.Results, "result"))
 	switch {
 	case f.Planned > 0:
 		parts = append(parts, fmt.Sprintf("%d of %d blocks", f.Ended, f.Planned))
@@ -277,6 +277,57 @@ func fileLine(f compare.File) string {
 		parts = append(parts, counted(f.Blocks, "block"))
 	}
 	return f.Label + ": " + joined(", ", parts...)
+}
+
+// builds says in what the builds of two versions differ, and their environment; "" if both are
+// built and run in the same way.
+func builds(f compare.File) string {
+	var parts []string
+	differ := func(what, before, now string) {
+		if before != now {
+			parts = append(parts, fmt.Sprintf("%s (%s → %s)", what, cmp.Or(before, "default"), cmp.Or(now, "default")))
+		}
+	}
+	of := func(side, key string) string { return setting(f, record.OfSide(side, key)) }
+	for _, key := range record.Built() {
+		before, now, what := of(record.SideOld, key), of(record.SideNew, key), strings.ToUpper(key)
+		switch key {
+		case "toolchain":
+			before, now, what = releaseIn(before), releaseIn(now), "the toolchain"
+		case "go": // which asked for that
+			if of(record.SideOld, "toolchain") != "" {
+				continue
+			}
+			what = "--go"
+		case "tags", "pgo":
+			what = "-" + key
+		}
+		differ(what, before, now)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	revision := func(side string) string {
+		dirty := ""
+		if strings.HasPrefix(of(side, "dirty"), "true") {
+			dirty = " and what was not committed"
+		}
+		if commit := of(side, "commit"); commit != "" {
+			return shortCommit(commit) + dirty
+		}
+		return setting(f, side)
+	}
+	differ("the code", revision(record.SideOld), revision(record.SideNew))
+	return "old and new differ in " + joined(" and ", strings.Join(parts[:len(parts)-1], ", "), parts[len(parts)-1])
+}
+
+// releaseIn is the release of Go in what go version says.
+func releaseIn(said string) string {
+	words := strings.Fields(strings.TrimPrefix(said, "go version "))
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words[:max(1, len(words)-1)], " ") // without the platform
 }
 
 // setting returns the value of a configuration key, all of them if there are

@@ -90,7 +90,13 @@ func Wrap(columns int, lines ...string) (out []string) {
 
 // answerLines are the sentences, below what they are of.
 func answerLines(c *compare.Comparison) []string {
-	return append([]string{Headline(c)}, sentences(c)...)
+	lines := []string{Headline(c)}
+	for _, f := range c.Files {
+		if text := builds(f); text != "" {
+			lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
+		}
+	}
+	return append(lines, sentences(c)...)
 }
 
 // settle says why two files prove nothing, and what would.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,10 @@ type AB struct {
 
 	Command bool // Args are two commands, whose processes are compared
 	Shell   bool // a shell runs them
+
+	// Builds are those of both sides. Where they differ one version is compared with itself, if
+	// no second one is named.
+	Builds [2]Build
 
 	// Compare says how the results are judged: a sequential plan is decided so.
 	Compare compare.Options
@@ -125,7 +130,7 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 		j.here.Fixed = append(c.Settings, j.here.Fixed...)
 		j.noteCounter()
 		if j.path == "" && from == nil {
-			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here), time.Now())
+			j.path = resultsPath(ctx, c.Dir, j.here.Machine, "", abName(j.here, c.Builds), time.Now())
 		}
 		return []*job{j}, nil
 	}, func(ctx context.Context) error {
@@ -137,15 +142,15 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 
 // resume reads the comparison that is to be gone on with, nil if there is none.
 func (c *AB) resume() (*record.Interrupted, error) {
-	from, err := c.Config.resume(len(c.Args)+len(c.Packages) > 0 || c.Within > 0,
-		"with its own versions and packages: leave out --out, --within, versions and packages")
+	from, err := c.Config.resume(len(c.Args)+len(c.Packages)+len(c.Builds[0])+len(c.Builds[1]) > 0 || c.Within > 0,
+		"with its own versions, builds and packages: leave out --out, --within, versions, how they are built, and packages")
 	if from == nil {
 		return nil, err
 	}
 	if !ComparesVersions(from) {
 		return nil, fmt.Errorf("%s does not compare two versions: go on with benchrun run --resume", c.Resume)
 	}
-	c.Trimpath = from.Config["build"] == trimpath
+	c.Trimpath, c.Builds = from.Config["build"] == trimpath, buildsOf(from)
 	if len(from.Plan.Looks) > 0 { // which decided at this level
 		c.Compare.Alpha, c.Compare.Margin = from.Plan.Alpha, from.Plan.Margin
 	}
@@ -173,7 +178,7 @@ func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Versions{w: r.con, workspace: workspace, away: r.away, trimpath: c.Trimpath, identical: c.Identical, cache: cache}
+	v := &Versions{w: r.con, workspace: workspace, away: r.away, trimpath: c.Trimpath, identical: c.Identical, builds: c.Builds, cache: cache}
 	r.cleanUp = append(r.cleanUp, v.close)
 	return v, nil
 }
@@ -185,6 +190,9 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 	if from == nil {
 		var more []string
 		names, more = v.split(ctx, c.Args)
+		if v.twoBuilds() && names[1] == versions.WorkTree {
+			names[1] = names[0]
+		}
 		v.packages = append(more, c.Packages...)
 		if len(v.packages) == 0 {
 			v.packages = []string{"./..."}
@@ -250,14 +258,19 @@ func (v *Versions) nothing(ctx context.Context, c *AB, plan *record.Plan) (*comp
 	return nil, fmt.Errorf("nothing to compare in %s: %w", strings.Join(v.packages, " "), noMatch(ctx, v.all(), nil, plan))
 }
 
-// abName is what the results' file name says of both versions.
-func abName(here *record.Circumstances) string {
+// abName is what the results' file name says of both versions, and of their builds.
+func abName(here *record.Circumstances, builds [2]Build) string {
 	all := "ab"
-	for _, side := range sides {
+	for i, side := range sides {
 		all += "-" + short(here.Value(side+"-commit"))
 		if strings.HasPrefix(here.Value(side+"-dirty"), "true") {
 			all += "+"
 		}
+		if how := strings.Trim(notInNames.ReplaceAllString(builds[i].String(), "-"), "-"); how != "" {
+			all += "-" + how[:min(40, len(how))]
+		}
 	}
 	return all
 }
+
+var notInNames = regexp.MustCompile(`[^\pL\pN.]+`)

@@ -50,6 +50,9 @@ type Config struct {
 	Layouts  int    // 0 is as many as blocks
 	Schedule string // one of the Schedule constants; "" is ScheduleFixed
 
+	// Build says how packages are built, and in what they run.
+	Build Build
+
 	// Given reports whether a flag was given; nil means that none was. It decides what
 	// is kept of a run that is resumed.
 	Given func(flag string) bool
@@ -183,7 +186,7 @@ func (c *Config) resume(more bool, leaveOut string) (*record.Interrupted, error)
 	if err != nil {
 		return nil, err
 	}
-	c.Packages = from.Plan.Packages
+	c.Packages, c.Build = from.Plan.Packages, buildOf(from, "")
 	if !c.given("machine") {
 		c.Machine = from.Config["machine"]
 	}

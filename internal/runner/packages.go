@@ -70,7 +70,7 @@ func CalibrationConfig() Config {
 // dyno in its checkout, and elsewhere the one in the working directory. calibration is nil for
 // an ordinary run.
 func (r *Runner) Packages(ctx context.Context, c Config, calibration *Calibration) (path string, err error) {
-	from, err := c.resume(len(c.Packages) > 0, "with its own packages: leave out --out and the packages")
+	from, err := c.resume(len(c.Packages)+len(c.Build) > 0, "with its own packages and build: leave out --out, the packages and how they are built")
 	if err != nil {
 		return "", err
 	}
@@ -127,6 +127,7 @@ func (r *Runner) prepare(ctx context.Context, j *job, c *Config, calibration *Ca
 	}
 	j.take(r.processes, parts{tests.Binaries, tests.Programs})
 	j.here = session.Describe(ctx, ".", c.Machine, c.Resume)
+	j.here.Fixed = withBuild(j.here.Fixed, c.Build.describe(ctx, "."))
 	j.noteCounter()
 	noteMade(j.here, tests.Programs)
 	if j.path == "" && j.from == nil {
@@ -153,7 +154,10 @@ func noteMade(here *record.Circumstances, programs []subject.Program) {
 // into its plan.
 func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, calibration *Calibration) (tests *Tests, err error) {
 	plan := j.plan
-	o := testbin.BuildOptions{Driven: true}
+	o := testbin.BuildOptions{Driven: true, RunEnv: c.Build.runEnv()}
+	if o.Env, err = c.Build.goEnv(ctx, ".", nil); err != nil {
+		return nil, err
+	}
 	if plan.Layouts > 1 {
 		// Of a program that is measured again, nothing is linked but itself.
 		o.Cache = r.openCache()

@@ -32,7 +32,7 @@ func (j *job) take(ctx context.Context, p parts) {
 func (p parts) pack(to *jobs.Packer, j *jobs.Job) error {
 	folders := make(map[string]string) // their digests
 	for _, b := range p.binaries {
-		packed := jobs.Binary{Pkg: b.Pkg, Side: b.Side, Source: b.Source}
+		packed := jobs.Binary{Pkg: b.Pkg, Side: b.Side, Env: b.Env, Source: b.Source}
 		if b.Undrivable != nil {
 			packed.Undrivable = b.Undrivable.Error()
 		}
@@ -68,7 +68,7 @@ func (p parts) pack(to *jobs.Packer, j *jobs.Job) error {
 // unpacked are those of a job that has arrived.
 func unpacked(o *jobs.Opened) (p parts) {
 	for _, b := range o.Binaries {
-		binary := testbin.Binary{Pkg: b.Pkg, Side: b.Side, Source: b.Source, Hash: b.Image, Path: o.Image(b.Image), Dir: o.Dir(b.Folder)}
+		binary := testbin.Binary{Pkg: b.Pkg, Side: b.Side, Env: b.Env, Source: b.Source, Hash: b.Image, Path: o.Image(b.Image), Dir: o.Dir(b.Folder)}
 		if b.Undrivable != "" {
 			why := strings.TrimPrefix(b.Undrivable, program.ErrUnsupported.Error())
 			binary.Undrivable = fmt.Errorf("%w%s", program.ErrUnsupported, why)

@@ -54,7 +54,13 @@ func (r *Runner) rebuildPackages(ctx context.Context, b *Rebuilt, run *record.In
 		return nil, err
 	}
 	fmt.Fprintf(r.con, "building the tests of %s\n", strings.Join(run.Plan.Packages, " "))
+	how := buildOf(run, "")
+	env, err := how.goEnv(ctx, ".", nil)
+	if err != nil {
+		return nil, err
+	}
 	build := func(name string, o testbin.BuildOptions) ([]testbin.Binary, error) {
+		o.Env, o.RunEnv = env, how.runEnv()
 		out := filepath.Join(folder, name)
 		if err := os.Mkdir(out, 0o755); err != nil {
 			return nil, err
@@ -81,7 +87,7 @@ func (r *Runner) rebuildPackages(ctx context.Context, b *Rebuilt, run *record.In
 // rebuildVersions is rebuildPackages of both versions: the same commits, wherever branches
 // are by now, and what was named as a folder as it is now.
 func (r *Runner) rebuildVersions(ctx context.Context, b *Rebuilt, run *record.Interrupted) (others []string, err error) {
-	c := &AB{Dir: ".", Trimpath: run.Config["build"] == trimpath, Identical: true} // they may have been measured all the same
+	c := &AB{Dir: ".", Trimpath: run.Config["build"] == trimpath, Identical: true, Builds: buildsOf(run)} // they may have been measured all the same
 	v, err := r.newVersions(ctx, c)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,7 @@ type Versions struct {
 	workspace *versions.Workspace
 	trees     [2]*versions.Tree // old, new
 	cache     *testbin.BuildCache
+	builds    [2]Build
 	trimpath  bool
 	identical bool // identical packages are measured too
 
@@ -76,7 +78,13 @@ func (v *Versions) all() []testbin.Binary { return slices.Concat(v.binaries[0], 
 // second argument is a version if git knows it as a revision, if it is
 // path@version, or if it is the folder of a module: after a revision, of another
 // one than this, for then "." is a package.
+//
+// With two builds of one version the first may be missing, too: then a folder that is in this
+// module is a package.
 func (v *Versions) split(ctx context.Context, args []string) (names [2]string, packages []string) {
+	if v.twoBuilds() && (len(args) == 0 || !v.isOtherVersion(ctx, args[0])) {
+		return names, args
+	}
 	names[0] = args[0]
 	if len(args) == 1 {
 		return names, nil
@@ -89,6 +97,15 @@ func (v *Versions) split(ctx context.Context, args []string) (names [2]string, p
 	}
 	return names, args[1:]
 }
+
+// isOtherVersion reports whether name can only be meant as a version, of which nothing else is
+// known: a revision, a module, or the folder of another one than this.
+func (v *Versions) isOtherVersion(ctx context.Context, name string) bool {
+	return v.workspace.IsRevision(ctx, name) || versions.IsModuleVersion(name) || v.workspace.IsModule(name) && !v.workspace.IsHere(ctx, name)
+}
+
+// twoBuilds reports whether the sides are to be built in two ways, or to run in two.
+func (v *Versions) twoBuilds() bool { return !maps.Equal(v.builds[0], v.builds[1]) }
 
 // lay lays both versions out. A run that goes on does so with the commits that it
 // began with, whatever branches have moved in the meantime.
@@ -103,8 +120,8 @@ func (v *Versions) lay(ctx context.Context, names [2]string, from *record.Interr
 			return err
 		}
 	}
-	if toolchains[0] != toolchains[1] {
-		v.note(fmt.Sprintf("the versions are built by different toolchains, which is part of what differs: %s for old, %s for new; GOTOOLCHAIN makes it one",
+	if toolchains[0] != toolchains[1] && v.builds[0]["go"] == v.builds[1]["go"] {
+		v.note(fmt.Sprintf("the versions are built by different toolchains, which is part of what differs: %s for old, %s for new; --go makes it one",
 			toolchains[0], toolchains[1]))
 	}
 	return nil
@@ -129,6 +146,9 @@ func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.
 		t.Name = name
 	}
 	v.trees[i] = t
+	if t.Env, err = v.builds[i].goEnv(ctx, t.Dir, t.Env); err != nil {
+		return err
+	}
 	shown := t.Name
 	if commit, dirty := commitOf(ctx, t, ""); commit != "" {
 		shown += " (" + commit[:min(8, len(commit))]
@@ -137,6 +157,7 @@ func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.
 		}
 		shown += ")"
 	}
+	shown += v.builds[i].String()
 	fmt.Fprintf(v.w, "%s: %s\n", sides[i], shown)
 	if i == 0 {
 		v.Old = shown
@@ -160,6 +181,9 @@ func commitOf(ctx context.Context, t *versions.Tree, results string) (commit, di
 
 // note says, here and in Notes, what a reader of the results should know.
 func (v *Versions) note(text string) {
+	if slices.Contains(v.Notes, text) { // of a version that is on both sides
+		return
+	}
 	fmt.Fprintf(v.w, "note: %s\n", text)
 	v.Notes = append(v.Notes, text)
 }
@@ -184,7 +208,7 @@ func (v *Versions) build(ctx context.Context) error {
 		}
 		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
 	}
-	if !v.identical {
+	if !v.identical && slices.Equal(v.builds[0].runEnv(), v.builds[1].runEnv()) {
 		v.leaveOutIdentical()
 	}
 	return nil
@@ -206,7 +230,7 @@ func (v *Versions) compile(ctx context.Context) (problems [2][]testbin.BuildProb
 				return problems, err
 			}
 		}
-		o := testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, Cache: v.cache, Source: t.Source}
+		o := testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, RunEnv: v.builds[i].runEnv(), Cache: v.cache, Source: t.Source}
 		work.Go(func() (err error) {
 			v.binaries[i], problems[i], err = testbin.Build(building, t.Dir, v.folders[i], v.packages, o)
 			if err != nil && building.Err() == nil {
@@ -344,12 +368,14 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 	return nil
 }
 
-// circumstances are those of the machine, with what each version is in place of
-// the commit of the working directory.
+// circumstances are those of the machine, with what each version is in place of the commit of
+// the working directory, and of how they were built what is the same once, and else of each.
 func (v *Versions) circumstances(ctx context.Context, machine, out string) *record.Circumstances {
 	here := session.Describe(ctx, v.trees[1].Dir, machine, out)
 	var fixed record.Settings
+	var built [2]record.Circumstances
 	for i, t := range v.trees {
+		built[i].Fixed = v.builds[i].describe(ctx, t.Dir)
 		fixed.Add(sides[i], t.Name)
 		if commit, dirty := commitOf(ctx, t, out); commit != "" {
 			fixed.Add(sides[i]+"-commit", commit)
@@ -359,6 +385,15 @@ func (v *Versions) circumstances(ctx context.Context, machine, out string) *reco
 	if v.trimpath {
 		fixed.Add("build", trimpath)
 	}
-	here.Fixed = append(fixed.List, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
+	for _, key := range record.Built() {
+		if before, now := built[0].Value(key), built[1].Value(key); before == now {
+			fixed.Add(key, now)
+		} else {
+			fixed.Add(record.OfSide(record.SideOld, key), before)
+			fixed.Add(record.OfSide(record.SideNew, key), now)
+		}
+	}
+	here.Fixed = slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })
+	here.Fixed = withBuild(here.Fixed, fixed.List)
 	return here
 }

@@ -28,23 +28,36 @@ import (
 // results file; it does not make the work tree dirty.
 func Describe(ctx context.Context, dir, machine, results string) *record.Circumstances {
 	var code notes
-	note := code.add
 	if commit, dirty := Commit(ctx, dir, results); commit != "" {
-		note("commit", commit)
-		note("dirty", dirty)
+		code.add("commit", commit)
+		code.add("dirty", dirty)
 	}
-	note("toolchain", output(ctx, dir, "go", "version"))
-	set := changedGoEnv(ctx, dir)
+	c := DescribeMachine(ctx, machine)
+	c.Fixed = slices.Concat(code, DescribeBuild(ctx, dir), c.Fixed)
+	return c
+}
+
+// DescribeBuild notes what the module in dir is built with, and what its programs run in: the
+// toolchain, and the variables of [record.Environment]. env, as "KEY=value", is what the go
+// command and the programs get in addition to the environment.
+func DescribeBuild(ctx context.Context, dir string, env ...string) []record.Setting {
+	var build notes
+	env = append(os.Environ(), env...)
+	said, _ := child.Says(ctx, dir, env, "go", "version")
+	build.add("toolchain", said)
+	set := changedGoEnv(ctx, dir, env)
 	for _, name := range record.Environment {
 		v := set[name]
 		if v == "" {
-			v = os.Getenv(name)
+			for _, variable := range env { // the last one counts
+				if value, ok := strings.CutPrefix(variable, name+"="); ok {
+					v = value
+				}
+			}
 		}
-		note(strings.ToLower(name), v)
+		build.add(strings.ToLower(name), v)
 	}
-	c := DescribeMachine(ctx, machine)
-	c.Fixed = append(code, c.Fixed...)
-	return c
+	return build
 }
 
 // notes are settings in the order in which they were found.
@@ -99,11 +112,12 @@ func WithoutMachine(c *record.Circumstances) []record.Setting {
 }
 
 // changedGoEnv returns the go command's own variables that are not what they are
-// by default.
-func changedGoEnv(ctx context.Context, dir string) map[string]string {
+// by default, in the environment env.
+func changedGoEnv(ctx context.Context, dir string, env []string) map[string]string {
 	set := make(map[string]string)
 	// A variable that go env does not know gives nothing; no output gives none.
-	_ = json.Unmarshal([]byte(output(ctx, dir, "go", append([]string{"env", "-changed", "-json"}, record.Environment...)...)), &set)
+	said, _ := child.Says(ctx, dir, env, "go", append([]string{"env", "-changed", "-json"}, record.Environment...)...)
+	_ = json.Unmarshal([]byte(said), &set)
 	return set
 }
 

@@ -152,6 +152,11 @@ func TestCircumstancesDiffer(t *testing.T) {
 	if got := now.Differences(then); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	now = &record.Circumstances{Fixed: []record.Setting{{Key: "new-toolchain", Values: []string{"go2"}}, {Key: "old-gogc", Values: []string{"50"}}, {Key: "tags", Values: []string{"a"}}}}
+	want = []string{"new-toolchain: none → go2", "tags: none → a", "old-gogc: 60 → 50"}
+	if got := now.Differences(map[string]string{"old-gogc": "60"}); !slices.Equal(got, want) {
+		t.Errorf("of two builds: got %q, want %q", got, want)
+	}
 	// Nothing that Describe notes is forgotten, but what may change by itself.
 	c := Describe(context.Background(), ".", "", "")
 	for _, name := range record.Environment {

@@ -38,6 +38,9 @@ type Binary struct {
 
 	Side string // which of two versions this is, as in Case; "" if there is one
 
+	// Env is added to the environment of its processes, as "KEY=value".
+	Env []string
+
 	// Layouts are the same program, linked with its functions in different orders;
 	// the first one is Path. Empty means that there is only that.
 	Layouts []Image
@@ -110,8 +113,8 @@ type BuildOptions struct {
 	Side string
 
 	// Env is what the go command gets in addition to the environment, as
-	// "KEY=value".
-	Env []string
+	// "KEY=value", and RunEnv what the subjects' processes get.
+	Env, RunEnv []string
 
 	// Cache keeps binaries for the next Build; nil means that nothing does.
 	Cache *BuildCache
@@ -189,6 +192,9 @@ func Build(ctx context.Context, dir, out string, patterns []string, o BuildOptio
 		return nil, nil, fmt.Errorf("%s is a program that speaks the driving protocol: what needs a Go package, such as profiles, is not to be had of it", files.Programs[0])
 	}
 	ready, err := Prebuilt(files.Binaries, files.Dir)
+	for i := range ready {
+		ready[i].Env = o.RunEnv
+	}
 	if err != nil || len(patterns) == 0 && len(ready) > 0 {
 		return ready, nil, err
 	}
@@ -364,7 +370,7 @@ func (b *builder) compile(ctx context.Context, out string, pkgs []goPackage) ([]
 			continue
 		}
 		work.Go(func() (err error) {
-			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Side: b.options.Side, made: b, importPath: p.ImportPath}
+			s := Binary{Pkg: p.ImportPath, Dir: p.Dir, Side: b.options.Side, Env: b.options.RunEnv, made: b, importPath: p.ImportPath}
 			image, said, err := b.goTest(ctx, s, filepath.Join(out, "subject"+strconv.Itoa(i)))
 			if said != "" {
 				faults[i] = &BuildProblem{Pkg: p.ImportPath, Reason: doesNotBuild, Output: said}

@@ -144,6 +144,15 @@ func (b *builder) describe() string {
 		return ""
 	}
 	settings := maps.Clone(b.settings)
+	profile := flagIn(settings["GOFLAGS"], "-pgo")
+	if filepath.IsAbs(profile) {
+		var err error
+		if profile, err = program.HashFile(profile); err != nil {
+			return ""
+		}
+	} else if !slices.Contains([]string{"", "auto", "off"}, profile) {
+		return "" // it is relative to the folder of the build
+	}
 	for _, flag := range []string{"-overlay", "-modfile", "-toolexec"} {
 		if strings.Contains(settings["GOFLAGS"], flag) {
 			return "" // it brings in what lies elsewhere
@@ -164,7 +173,7 @@ func (b *builder) describe() string {
 	if err != nil {
 		return ""
 	}
-	return strings.Join([]string{b.options.Source, string(text), overlay}, "\n")
+	return strings.Join([]string{b.options.Source, string(text), overlay, profile}, "\n")
 }
 
 // overlayText describes the overlay: of each file, what takes its place.

@@ -99,6 +99,27 @@ func TestBuildCache(t *testing.T) {
 		}
 	}
 
+	// A profile is a part of the program, wherever it lies, and by what is in it.
+	profile := filepath.Join(t.TempDir(), "p")
+	o.Source, o.Env = "tree 1", []string{"GOFLAGS=-trimpath -pgo=" + profile}
+	keys := make(map[string]bool)
+	for _, text := range []string{"", "GO PREPROFILE V1\n", "GO PREPROFILE V1\n"} {
+		must(t, os.WriteFile(profile, []byte(text), 0o644))
+		b := &builder{dir: one, options: o}
+		must(t, b.readSettings(t.Context()))
+		if b.sources = b.describe(); b.sources == "" {
+			t.Fatal("nothing is kept")
+		}
+		keys[b.sources] = true
+	}
+	o.Env = []string{"GOFLAGS=-trimpath -pgo=p"}
+	b := &builder{dir: one, options: o}
+	must(t, b.readSettings(t.Context()))
+	if len(keys) != 2 || b.describe() != "" {
+		t.Errorf("%d keys of two profiles, and %q of one of a relative path", len(keys), b.describe())
+	}
+	o.Source, o.Env = "", nil
+
 	// Damage is not executed: binaries of the right size with other contents.
 	var damaged int
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {

@@ -44,7 +44,7 @@ func (v invocation) run(ctx context.Context) (out output, err error) {
 	line := slices.Concat(v.under, []string{v.subject.Path, "-test.timeout=0"}, v.args)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Dir = v.subject.Dir
-	cmd.Env = append(os.Environ(), v.env...)
+	cmd.Env = slices.Concat(os.Environ(), v.subject.Env, v.env)
 	events := new(child.Buffer)
 	if v.report {
 		pipe, err := child.NewPipe(events)

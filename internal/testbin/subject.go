@@ -54,9 +54,7 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 	if binary.Undrivable != nil {
 		return nil, binary.Undrivable
 	}
-	p, err := Drive(b.ctx, program.Config{
-		Path:      binary.Path,
-		Dir:       binary.Dir,
+	p, err := binary.Drive(b.ctx, program.Config{
 		Benchmark: s.Case.Name,
 		CPU:       s.CPU,
 		Env:       env,
@@ -67,6 +65,12 @@ func (b *Binaries) Start(block int, s record.Step, env []string) (session.Driver
 		return nil, err // and no driver, which a nil *Process would be
 	}
 	return p, nil
+}
+
+// Drive is the function of this name for the subject: c has neither Path nor Dir.
+func (s Binary) Drive(ctx context.Context, c program.Config) (*program.Process, error) {
+	c.Path, c.Dir, c.Env = s.Path, s.Dir, slices.Concat(s.Env, c.Env)
+	return Drive(ctx, c)
 }
 
 // Drive is [program.Start] for a test binary that was built with the [Overlay]: it has

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/buildinfo"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,6 +123,65 @@ func TestFetchedToolchain(t *testing.T) {
 				t.Errorf("with -trimpath the link is in the binary: %v", hashes)
 			}
 		})
+	}
+}
+
+// Each process of a subject runs in its environment, however it is run, and no other does.
+func TestRunEnv(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles test binaries")
+	}
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	dir := module(t, map[string]string{"go.mod": "module example.com/m\n\ngo 1.24\n", "x_test.go": `package m
+
+import (
+	"os"
+	"testing"
+)
+
+func BenchmarkX(b *testing.B) {
+	b.Log(os.Getenv("GOGC"))
+	for b.Loop() {
+	}
+	b.ReportMetric(float64(len(os.Getenv("GOGC"))), "digits")
+}
+`})
+	t.Setenv("GOGC", "7")
+	all := make(map[string]Binary)
+	for _, gogc := range []string{"50", "400"} {
+		o := BuildOptions{Driven: true, Side: gogc, RunEnv: []string{"GOGC=" + gogc}, Env: []string{"GOFLAGS=", "GOWORK=off"}}
+		built, _, err := Build(t.Context(), dir, t.TempDir(), []string{"."}, o)
+		must(t, err)
+		all[gogc] = built[0]
+	}
+	plan := &record.Plan{CPU: []int{1}, Time: "1x", Timeout: time.Minute}
+	subject := NewBinaries(t.Context(), plan, []Binary{all["50"], all["400"]})
+	for gogc, b := range all {
+		want := fmt.Sprintf("%d.000 digits", len(gogc))
+		c := record.Case{Pkg: b.Pkg, Name: "BenchmarkX", Side: gogc}
+		step := record.Step{Case: c, CPU: 1}
+		l, err := b.Cases(t.Context(), ".", 1, time.Minute)
+		must(t, err)
+		if said := l.Says[record.Case{Pkg: b.Pkg, Name: "BenchmarkX"}]; said != gogc {
+			t.Errorf("listed with GOGC=%s", said)
+		}
+		line, err := b.RunFixed(t.Context(), step, 1, nil, time.Minute)
+		must(t, err)
+		alone, err := subject.Measure(t.Context(), 1, step)
+		must(t, err)
+		d, err := subject.Start(1, step, nil)
+		must(t, err)
+		_, err = d.Run(1)
+		must(t, err)
+		driven, err := d.Finish()
+		must(t, errors.Join(err, d.Close()))
+		for how, got := range map[string]string{"fixed": line, "alone": alone.Printed, "driven": fmt.Sprint(driven)} {
+			if !strings.Contains(got, want) {
+				t.Errorf("GOGC=%s %s: %s, want %s", gogc, how, got, want)
+			}
+		}
 	}
 }
 

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // A Tree is a version of a module, laid out on the disk.
@@ -174,13 +177,37 @@ func (w *Workspace) Toolchain(ctx context.Context, t *Tree) (string, error) {
 }
 
 // AddGoFlag adds a flag to those that the go command gets for the tree.
-func (w *Workspace) AddGoFlag(ctx context.Context, t *Tree, flag string) error {
-	flags, err := w.goCommand(ctx, t.Dir, t.Env, "env", "GOFLAGS")
-	if err != nil {
-		return err
+func (w *Workspace) AddGoFlag(ctx context.Context, t *Tree, flag string) (err error) {
+	t.Env, err = WithGoFlags(ctx, t.Dir, t.Env, flag)
+	return err
+}
+
+// WithGoFlags returns env, which is added to the environment of the go command in dir, with
+// flags for it beside those that it has.
+func WithGoFlags(ctx context.Context, dir string, env []string, flags ...string) ([]string, error) {
+	if len(flags) == 0 {
+		return env, nil
 	}
-	t.Env = append(t.Env, "GOFLAGS="+strings.TrimSpace(flags+" "+flag))
-	return nil
+	said, err := child.Says(ctx, dir, append(os.Environ(), env...), "go", "env", "GOFLAGS")
+	if err != nil {
+		return nil, err
+	}
+	for _, flag := range flags {
+		said += " " + GoFlag(flag)
+	}
+	return append(slices.Clip(env), "GOFLAGS="+strings.TrimSpace(said)), nil
+}
+
+// GoFlag returns a flag as GOFLAGS has it, which quotes what has spaces. No flag in it can have
+// both quotes.
+func GoFlag(flag string) string {
+	switch {
+	case !strings.ContainsAny(flag, " \t'\""):
+		return flag
+	case strings.Contains(flag, "'"):
+		return `"` + flag + `"`
+	}
+	return "'" + flag + "'"
 }
 
 // inPlace is the version that lies in dir.

@@ -19,7 +19,6 @@ import (
 
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/session"
-	"github.com/dynolab/dyno/internal/testbin"
 )
 
 // Options say how differences are explained.
@@ -312,8 +311,8 @@ func (e *explainer) timeout(b *Bench, kind Kind, n int) time.Duration {
 
 // drive starts a process that does slices of a benchmark.
 func (e *explainer) drive(ctx context.Context, b *Bench, timeout time.Duration, counters bool) (*program.Process, error) {
-	return testbin.Drive(ctx, program.Config{
-		Path: b.Binary.Path, Dir: b.Binary.Dir, Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
+	return b.Binary.Drive(ctx, program.Config{
+		Benchmark: b.Step.Case.Name, CPU: b.Step.CPU,
 		Counters: counters, Timeout: timeout,
 	})
 }
