@@ -3,12 +3,15 @@ package lint
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,15 +20,13 @@ import (
 // lostCommits are those that results name and history does not have: they were rewritten
 // before they came to the main line. The list does not grow.
 var lostCommits = map[string]bool{
-	"03df2bbd8fc323b0b03682d65370defdfe69a7e7": true,
 	"4c5d860c307eecac87013d64307b6c27b775e68a": true,
-	"5451413c297fbee3058f484ec016529f38beb234": true,
-	"6ac941b5dd7a0507d41017e31080009495e6af59": true,
 }
 
 // TestResultsAppendOnly holds raw results to what is promised of them: whatever history
-// has ever had of a file still stands at its beginning, so that a figure cannot be taken
-// back, nor a wrong result forgotten; and the commit a file names can be looked up.
+// has ever had of a file that is kept still stands at its beginning, so that no figure is
+// edited; and the commit a file names can be looked up. A file may be removed as a whole,
+// when nothing names it any more; history has it.
 func TestResultsAppendOnly(t *testing.T) {
 	root := filepath.Join("..", "..")
 	git := func(stdin string, args ...string) []byte {
@@ -62,7 +63,13 @@ func TestResultsAppendOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		now, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(w.path)))
-		if err := onlyAppended(once, now, err); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := onlyAppended(once, now); err != nil {
 			t.Errorf("%s, of which history has version %.8s: %v", w.path, w.blob, err)
 		}
 	}
@@ -123,11 +130,8 @@ func nextBlob(r *bufio.Reader) ([]byte, error) {
 	return blob[:n], err
 }
 
-// onlyAppended says what is wrong with a file that was once so, and was read now with err.
-func onlyAppended(once, now []byte, err error) error {
-	if err != nil {
-		return fmt.Errorf("raw results are never deleted: %w", err)
-	}
+// onlyAppended says what is wrong with a file that was once so.
+func onlyAppended(once, now []byte) error {
 	if bytes.HasPrefix(now, once) {
 		return nil
 	}
@@ -159,20 +163,74 @@ func namedCommits(t *testing.T, root string) map[string]string {
 	return named
 }
 
+// TestResultsAreNamed: what results/ keeps of a machine, a page or a test names, by its path,
+// its name without the extension or the folder it is in. What nothing names is removed.
+func TestResultsAreNamed(t *testing.T) {
+	root := filepath.Join("..", "..")
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	listed, err := cmd.Output()
+	if err != nil {
+		t.Skip("this tree is not a git checkout: which files are kept cannot be known: ", err)
+	}
+	var kept []string
+	var text strings.Builder
+	for path := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+		switch {
+		case strings.HasPrefix(path, "results/") && strings.Count(path, "/") > 1:
+			kept = append(kept, path)
+		case path == "internal/compare/testdata/verdicts.txt": // it is made of all that is kept
+		default:
+			data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			text.Write(data)
+		}
+	}
+	if len(kept) == 0 {
+		t.Fatal("nothing is kept")
+	}
+	for _, path := range unnamed(kept, text.String()) {
+		t.Errorf("%s: no page and no test names it: name it, or remove it", path)
+	}
+}
+
+// unnamed returns which of the paths below results/ a text does not name.
+func unnamed(paths []string, text string) (none []string) {
+	for _, path := range paths {
+		parts := strings.Split(path, "/") // results, the machine, perhaps the folder of a run, the file
+		run := strings.TrimSuffix(parts[2], filepath.Ext(parts[2]))
+		if len(parts) > 3 {
+			run = parts[2]
+		}
+		if !strings.Contains(text, path) && !strings.Contains(text, run) {
+			none = append(none, path)
+		}
+	}
+	return none
+}
+
+func TestUnnamed(t *testing.T) {
+	paths := []string{"results/m/20261128-1.bench", "results/m/20261128-1/a.svg", "results/m/bisect-2/ends.bench", "results/m/20261127-3.bench"}
+	got := unnamed(paths, "[it](results/m/20261128-1.bench), and all of bisect-2/")
+	if !slices.Equal(got, paths[3:]) {
+		t.Errorf("not named are %q, want %q", got, paths[3:])
+	}
+}
+
 func TestOnlyAppended(t *testing.T) {
 	for _, c := range []struct {
 		name, once, now string
-		err             error
 		want            string
 	}{
 		{name: "as it was", once: "a\nb\n", now: "a\nb\n"},
 		{name: "resumed", once: "a\nb\n", now: "a\nb\nc\n"},
 		{name: "cut", once: "a\nb\n", now: "a\n", want: "line 2 is another one"},
 		{name: "edited", once: "a\nb\n", now: "a\nc\nd\n", want: "line 2 is another one"},
-		{name: "deleted", once: "a\nb\n", err: os.ErrNotExist, want: "never deleted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := onlyAppended([]byte(c.once), []byte(c.now), c.err)
+			err := onlyAppended([]byte(c.once), []byte(c.now))
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
