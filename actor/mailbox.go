@@ -26,21 +26,32 @@ const (
 	// Block makes the sender wait, parked, until there is room, the context
 	// given to TellContext ends, or the actor stops.
 	Block
+
+	numPolicies // stays the last
 )
+
+var policyNames = [numPolicies]string{
+	Unbounded:  "unbounded",
+	DropNewest: "drop-newest",
+	DropOldest: "drop-oldest",
+	Grow:       "grow",
+	Block:      "block",
+}
+
+// Policies returns all policies, in the order of the constants. Tests go through it, so that
+// a policy that is added is tried everywhere.
+func Policies() []Policy {
+	all := make([]Policy, numPolicies)
+	for i := range all {
+		all[i] = Policy(i)
+	}
+	return all
+}
 
 // String returns the policy's name in lower case, such as "drop-newest".
 func (p Policy) String() string {
-	switch p {
-	case Unbounded:
-		return "unbounded"
-	case DropNewest:
-		return "drop-newest"
-	case DropOldest:
-		return "drop-oldest"
-	case Grow:
-		return "grow"
-	case Block:
-		return "block"
+	if p < numPolicies {
+		return policyNames[p]
 	}
 	return "Policy(" + itoa(int(p)) + ")"
 }
@@ -81,7 +92,7 @@ func (c *MailboxConfig) check() error {
 		return &PropsError{"Mailbox.Watermark", "must not be negative"}
 	case c.New != nil && (c.Policy != Unbounded || c.Capacity != 0 || c.Priority != nil):
 		return &PropsError{"Mailbox.New", "must not be combined with Policy, Capacity or Priority: the mailbox it makes has its own"}
-	case c.Policy > Block:
+	case c.Policy >= numPolicies:
 		return &PropsError{"Mailbox.Policy", "is not one of the constants"}
 	case c.Policy == Unbounded && c.Capacity != 0:
 		return &PropsError{"Mailbox.Capacity", "must be 0 for an unbounded mailbox: choose the Policy for a full one"}

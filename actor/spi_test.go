@@ -232,12 +232,6 @@ func TestSystemMessageInTurn(t *testing.T) {
 
 func TestStrings(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
-		{actor.Unbounded.String(), "unbounded"},
-		{actor.DropNewest.String(), "drop-newest"},
-		{actor.DropOldest.String(), "drop-oldest"},
-		{actor.Grow.String(), "grow"},
-		{actor.Block.String(), "block"},
-		{actor.Policy(9).String(), "Policy(9)"},
 		{actor.Continue.String(), "continue"},
 		{actor.Yield.String(), "yield"},
 		{actor.Suspended.String(), "suspended"},

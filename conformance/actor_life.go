@@ -133,18 +133,22 @@ var stopClauses = []Clause{
 
 // mailboxes holds a configuration of every kind, with room for three messages
 // of equal priority.
-var mailboxes = []actor.MailboxConfig{
-	{},
-	{Policy: actor.DropNewest, Capacity: 3},
-	{Policy: actor.DropOldest, Capacity: 3},
-	{Policy: actor.Grow, Capacity: 2},
-	{Policy: actor.Block, Capacity: 3},
-	{Priority: samePriority},
-	{Policy: actor.DropNewest, Capacity: 3, Priority: samePriority},
-	{Policy: actor.DropOldest, Capacity: 3, Priority: samePriority},
-	{Policy: actor.Grow, Capacity: 2, Priority: samePriority},
-	{Policy: actor.Block, Capacity: 3, Priority: samePriority},
-}
+var mailboxes = func() (all []actor.MailboxConfig) {
+	for _, priority := range []func(any) int{nil, samePriority} {
+		for _, policy := range actor.Policies() {
+			m := actor.MailboxConfig{Policy: policy, Priority: priority}
+			switch policy {
+			case actor.Unbounded:
+			case actor.Grow:
+				m.Capacity = 2
+			default:
+				m.Capacity = 3
+			}
+			all = append(all, m)
+		}
+	}
+	return all
+}()
 
 func samePriority(any) int { return 0 }
 

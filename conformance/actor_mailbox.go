@@ -105,7 +105,7 @@ var priorityClauses = []Clause{
 func priorityAsks(w *world) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, policy := range []actor.Policy{actor.Unbounded, actor.Grow, actor.Block, actor.DropNewest, actor.DropOldest} {
+	for _, policy := range actor.Policies() {
 		d := &eventLog{}
 		m := actor.MailboxConfig{Policy: policy}
 		if policy != actor.Unbounded {

@@ -281,7 +281,7 @@ var spawnClauses = []Clause{
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Grow})},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Block})},
 					{"Mailbox.Capacity", box(actor.MailboxConfig{Policy: actor.Block, Capacity: -1})},
-					{"Mailbox.Policy", box(actor.MailboxConfig{Policy: actor.Block + 1, Capacity: 1})},
+					{"Mailbox.Policy", box(actor.MailboxConfig{Policy: actor.Policy(len(actor.Policies())), Capacity: 1})},
 					{"Mailbox.Watermark", box(actor.MailboxConfig{Watermark: -1})},
 					{"Mailbox.New", box(actor.MailboxConfig{New: own, Policy: actor.Grow})},
 					{"Mailbox.New", box(actor.MailboxConfig{New: own, Capacity: 1})},

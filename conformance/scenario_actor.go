@@ -276,15 +276,10 @@ func (p *performance) decide(name, how string) func(actor.Failure) actor.Directi
 
 // policyNamed returns the policy that a word of scripts stands for.
 func policyNamed(e *Env, word string) actor.Policy {
-	switch word {
-	case "drop-newest":
-		return actor.DropNewest
-	case "drop-oldest":
-		return actor.DropOldest
-	case "grow":
-		return actor.Grow
-	case "block":
-		return actor.Block
+	for _, policy := range actor.Policies()[1:] { // behind Unbounded, the default
+		if policy.String() == word {
+			return policy
+		}
 	}
 	e.fail("there is no policy ", word)
 	return 0

@@ -152,8 +152,10 @@ func (q *Queue) overflow(msg any, prio int) (res actor.SendResult, dropped any, 
 		return actor.MustWait, nil, false
 	case actor.DropOldest:
 		return actor.Sent, q.exchange(msg, prio), true
+	case actor.DropNewest:
+		return actor.Full, nil, false
 	}
-	return actor.Full, nil, false
+	panic("mailbox: a full queue has no rule for the policy " + q.limit.policy.String())
 }
 
 // exchange queues msg and takes the oldest message out, or the oldest of those

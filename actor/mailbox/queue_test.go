@@ -38,26 +38,38 @@ func (m *model) insert(l letter) {
 
 func (m *model) push(l letter) (res actor.SendResult, dropped any, drop bool) {
 	full := m.cfg.Capacity > 0 && len(m.waits) >= m.cfg.Capacity
-	switch {
-	case m.closed:
+	if m.closed {
 		return actor.Closed, nil, false
-	case full && m.cfg.Policy == actor.DropNewest:
-		return actor.Full, nil, false
-	case full && m.cfg.Policy == actor.Block:
-		return actor.MustWait, nil, false
 	}
-	m.insert(l)
-	if !full || m.cfg.Policy != actor.DropOldest {
+	if !full {
+		m.insert(l)
 		return actor.Sent, nil, false
 	}
-	oldest := 0 // of the lowest priority
+	switch m.cfg.Policy {
+	case actor.DropNewest:
+		return actor.Full, nil, false
+	case actor.Block:
+		return actor.MustWait, nil, false
+	case actor.Grow:
+		m.insert(l)
+		return actor.Sent, nil, false
+	case actor.DropOldest:
+		m.insert(l)
+		return actor.Sent, m.dropOldest(), true
+	}
+	panic("the model has no rule for " + m.cfg.Policy.String())
+}
+
+// dropOldest takes out the oldest of the lowest priority.
+func (m *model) dropOldest() (dropped any) {
+	oldest := 0
 	if m.cfg.Priority != nil {
 		lowest := m.waits[len(m.waits)-1].prio
 		oldest = slices.IndexFunc(m.waits, func(w letter) bool { return w.prio == lowest })
 	}
 	dropped = m.waits[oldest]
 	m.waits = slices.Delete(m.waits, oldest, oldest+1)
-	return actor.Sent, dropped, true
+	return dropped
 }
 
 func (m *model) pop() (any, bool) {
@@ -77,7 +89,7 @@ func (m *model) pop() (any, bool) {
 // on its edge.
 func configs() []actor.MailboxConfig {
 	all := []actor.MailboxConfig{{}, {Priority: prio}}
-	for _, policy := range []actor.Policy{actor.DropNewest, actor.DropOldest, actor.Grow, actor.Block} {
+	for _, policy := range actor.Policies()[1:] { // behind Unbounded, which has no capacity
 		for _, capacity := range []int{1, 2, 7, 1024, 2500} {
 			for _, priority := range []func(any) int{nil, prio} {
 				all = append(all, actor.MailboxConfig{Policy: policy, Capacity: capacity, Priority: priority})

@@ -1,9 +1,13 @@
 package scenario_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno"
+	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/actor/scenario"
 	"github.com/dynolab/dyno/conformance/conformtest"
 	"github.com/dynolab/dyno/impls/lockbased"
 	"github.com/dynolab/dyno/impls/serial"
@@ -15,5 +19,20 @@ import (
 func TestCore(t *testing.T) {
 	for _, impl := range []dyno.Impl{lockbased.Impl, serial.Impl} {
 		t.Run("impl="+impl.Name, func(t *testing.T) { conformtest.RunCore(t, impl) })
+	}
+}
+
+// Of each policy of mailboxes a scenario says what it does.
+func TestPoliciesHaveScenarios(t *testing.T) {
+	var scripts strings.Builder
+	for _, list := range slices.Concat(scenario.Core(), scenario.Turns()) {
+		for _, s := range list {
+			scripts.WriteString(s.Script)
+		}
+	}
+	for _, policy := range actor.Policies()[1:] { // behind Unbounded, the default
+		if !strings.Contains(scripts.String(), "mailbox "+policy.String()+" ") {
+			t.Errorf("no scenario has a mailbox of the policy %v", policy)
+		}
 	}
 }

@@ -301,15 +301,17 @@ func useActor(h *actortest.System, fail bool, ref *actor.Ref, state, behaviour, 
 func checkMessagesCollected(_ *testing.T, s *suite) outcome {
 	return s.outside(s.limit, func(e *conformance.Env) error {
 		h := s.hosted(e, actor.Config{})
-		for _, m := range []actor.MailboxConfig{
-			{},
-			{Policy: actor.DropNewest, Capacity: 4},
-			{Policy: actor.DropOldest, Capacity: 4},
-			{Policy: actor.Grow, Capacity: 2},
-			{Policy: actor.Block, Capacity: 4},
-			{Priority: func(any) int { return 0 }},
-			{Policy: actor.DropOldest, Capacity: 4, Priority: func(any) int { return 0 }},
-		} {
+		var all []actor.MailboxConfig
+		for _, policy := range actor.Policies() {
+			m := actor.MailboxConfig{Policy: policy}
+			if policy != actor.Unbounded {
+				m.Capacity = 4
+			}
+			ordered := m
+			ordered.Priority = func(any) int { return 0 }
+			all = append(all, m, ordered)
+		}
+		for _, m := range all {
 			r, messages := useMailbox(h, m)
 			if i := collected(e, messages...); i >= 0 {
 				how := ""

@@ -551,7 +551,8 @@ func (a *soaker) spawn(ctx *actor.Context, rng *rand.Rand) {
 	}
 	c := r.newSoaker(rng)
 	hooked := rng.IntN(2) == 0
-	m := actor.MailboxConfig{Policy: actor.Policy(rng.IntN(int(actor.Block) + 1))}
+	policies := actor.Policies()
+	m := actor.MailboxConfig{Policy: policies[rng.IntN(len(policies))]}
 	if m.Policy != actor.Unbounded {
 		m.Capacity = 1 + rng.IntN(8)
 	}

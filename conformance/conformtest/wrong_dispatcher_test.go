@@ -392,9 +392,13 @@ func (b *wrongBox) Send(msg any, from actor.Worker) actor.SendResult {
 			if !bug.is("Full instead of waiting") {
 				return actor.MustWait
 			}
-		}
-		if bug.is("DropNewest silent") {
-			return actor.Sent
+		case actor.Grow: // of the bug that makes it a bound
+		case actor.DropNewest:
+			if bug.is("DropNewest silent") {
+				return actor.Sent
+			}
+		default:
+			panic("no rule for " + b.cfg.Policy.String())
 		}
 		return actor.Full
 	}

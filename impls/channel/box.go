@@ -87,7 +87,7 @@ func newBox(d *Dispatcher, cfg actor.MailboxConfig) *box {
 		}
 		b.spill <- &b.overflow
 		return b
-	case cfg.Priority == nil && cfg.Policy != actor.DropOldest && cfg.Capacity <= most:
+	case (b.block || cfg.Policy == actor.DropNewest) && cfg.Priority == nil && cfg.Capacity <= most:
 		b.in = make(chan any, cfg.Capacity)
 		b.shut = make(chan struct{})
 	default:

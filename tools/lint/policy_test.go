@@ -68,7 +68,7 @@ var importPolicy = Policy{
 		{
 			Packages:  "actor/scenario",
 			Why:       "scenarios are data: what carries them out knows how, and their test has it do so",
-			TestOurs:  []string{".", "impls/...", "conformance/conformtest"},
+			TestOurs:  []string{".", "actor", "impls/...", "conformance/conformtest"},
 			BoardSafe: true,
 		},
 		{
