@@ -117,10 +117,14 @@ const maxLine = 64<<10 - 1
 // is ReadInterrupted. Whatever data holds, what can be read of it is read. path is for
 // messages.
 func Read(path string, data []byte) *File {
-	text := decode(data)
+	text, err := translated(decode(data))
 	r := fileReader{
 		f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, decided: make(map[string]bool), stopped: make(map[int]int),
 		damageFinder: damageFinder{ends: make(map[int]bool)},
+	}
+	if err != nil {
+		r.problem(1, err.Error())
+		return r.f
 	}
 	for line := range Lines(text) {
 		r.look(line, &r.config)

@@ -288,9 +288,13 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/record",
 			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
-			Ours:     []string{"internal/filelock"},
+			Ours:     []string{"internal/filelock", "internal/foreign", "internal/stats"},
 			TestOurs: []string{"internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
+		},
+		{
+			Packages: "internal/foreign",
+			Why:      "what a file of another tool says is taken in as it stands there; who reads it knows what dyno makes of it",
 		},
 		{
 			Packages: "internal/recordtest",
