@@ -38,8 +38,7 @@ type Workload struct {
 	// Op says what an operation is, where it is not a task or message: half a sentence.
 	Op string
 
-	// Checked says what a run checks, as the document has it, if that is not what is said
-	// of the variant before.
+	// Checked says what a run checks, if that is not what is said of the variant before.
 	Checked string
 
 	// Needs is what an implementation must promise. Without it the workload
@@ -126,7 +125,8 @@ func (w Workload) Benchmark(impl string) string {
 	return string(w.Contract) + "/" + w.Path() + "/impl=" + impl
 }
 
-// Sentence says what the workload stands for and what an operation is.
+// Sentence says what the workload stands for, what an operation is, and what is checked, if
+// that is not what is checked of the variant before.
 func (w Workload) Sentence() string {
 	op := w.Op
 	switch {
@@ -136,7 +136,11 @@ func (w Workload) Sentence() string {
 	default:
 		op = "a task"
 	}
-	return w.Doc + "; an operation is " + op
+	s := w.Doc + "; an operation is " + op
+	if w.Checked != "" {
+		s += "; checked: " + w.Checked
+	}
+	return s
 }
 
 // Item is what allocations are counted by: "task", or "msg" where no tasks are run.

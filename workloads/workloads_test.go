@@ -281,16 +281,13 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestDocument holds what the documents say of the list of workloads to it: the tables in
-// WORKLOADS.md and the names in docs/workloads.md. DYNO_UPDATE=1 writes them.
+// TestDocument holds the names in docs/workloads.md to the list of workloads. DYNO_UPDATE=1
+// writes them.
 func TestDocument(t *testing.T) {
-	tables, names := document(t, "WORKLOADS.md"), document(t, "../docs/workloads.md")
+	names := document(t, "../docs/workloads.md")
 	for _, c := range []workloads.Contract{workloads.GroupContract, workloads.TaskContract, workloads.ActorContract} {
-		all := over(c)
-		tables.replace(fmt.Sprintf(`(?s)(<!-- workloads: %s begin -->\n).*(<!-- workloads: %s end -->\n)`, c, c), table(all))
-		names.replace("(?m)^(.*`Benchmark"+string(c)+"`.*\\| )[^|]*( \\|)$", nameList(all))
+		names.replace("(?m)^(.*`Benchmark"+string(c)+"`.*\\| )[^|]*( \\|)$", nameList(over(c)))
 	}
-	tables.settle()
 	names.settle()
 }
 
@@ -341,42 +338,6 @@ func nameList(all []workloads.Workload) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// table is the table of workloads in Markdown. Variants of which the same is said share a row.
-func table(all []workloads.Workload) string {
-	var b strings.Builder
-	b.WriteString("| Name | Variants | What it stands for | What is checked | References |\n|---|---|---|---|---|\n")
-	var name, checked string // of the row before
-	for len(all) > 0 {
-		w, n := all[0], 1
-		for n < len(all) && all[n].Name == w.Name && all[n].Doc == w.Doc {
-			n++
-		}
-		var variants []string
-		for _, v := range all[:n] {
-			if v.Variant != "" {
-				variants = append(variants, "`"+v.Variant+"`")
-			}
-		}
-		stands := w.Doc
-		if w.Op != "" {
-			stands += ". An operation is " + w.Op
-		}
-		var refs []string
-		for _, ref := range w.Refs {
-			refs = append(refs, "`"+ref.Name+"`")
-		}
-		if w.Name == name && w.Checked == checked {
-			w.Checked = ""
-		}
-		if w.Checked != "" {
-			name, checked = w.Name, w.Checked
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", w.Name, strings.Join(variants, ", "), stands, w.Checked, strings.Join(refs, ", "))
-		all = all[n:]
-	}
-	return b.String()
 }
 
 // Together runs on one runtime where the implementation has such.

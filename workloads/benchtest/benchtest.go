@@ -111,7 +111,7 @@ func bench(b *testing.B, w workloads.Workload, c *crowd, st workloads.Setting, p
 	if b.N <= trialOps && s == nil {
 		st.Ops = b.N
 	}
-	if b.N == 1 && testing.Verbose() {
+	if b.N == 1 && (testing.Verbose() || listed(b)) {
 		b.Log(w.Sentence()) // which benchrun list shows
 	}
 	printUnits(b, m.metrics(1, true))

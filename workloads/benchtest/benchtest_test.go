@@ -2,9 +2,11 @@ package benchtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -320,6 +322,22 @@ func TestWrongResultsHaveNoFigure(t *testing.T) {
 					t.Errorf("%s did not fail with a reason:\n%s", name, out)
 				}
 			}
+		}
+	}
+}
+
+// What benchrun lists has the sentence of each workload, with what is checked.
+func TestListHasSentences(t *testing.T) {
+	cmd := exec.Command("go", "run", "./cmd/benchrun", "list", "--json", "--bench", "/workload=nested$", "./impls/serial")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	var all []struct{ Says string }
+	if err := errors.Join(err, json.Unmarshal(out, &all)); err != nil || len(all) != 1 {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	for _, want := range []string{"whether tasks may wait for tasks; an operation is a leaf", "; checked: "} {
+		if !strings.Contains(all[0].Says, want) {
+			t.Errorf("the list says %q, without %q", all[0].Says, want)
 		}
 	}
 }

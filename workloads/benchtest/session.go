@@ -1,6 +1,7 @@
 package benchtest
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/dynolab/dyno/internal/measure"
@@ -27,6 +28,13 @@ func asked(b *testing.B, slicing workloads.Slicing) driver {
 		d.DriveRefused(slicing.Whole)
 	}
 	return d
+}
+
+// listed reports whether benchrun list runs b: its package testing can have slices and is not
+// asked for any, and one operation is all there is.
+func listed(b *testing.B) bool {
+	d, ok := any(b).(driver)
+	return ok && !d.DriveAsked() && flag.Lookup("test.benchtime").Value.String() == "1x"
 }
 
 // session lets d have slices of run until it has enough, and reports what they
