@@ -18,7 +18,7 @@ func taskParts() [][]Clause {
 	return [][]Clause{
 		startClauses, forkClauses, pendingClauses, closedClauses,
 		handleClauses, taskWaitClauses, taskCancelClauses,
-		futureClauses, joinClauses, taskErrorClauses, taskGoexitClauses, insideClauses,
+		futureClauses, joinClauses, forClauses, taskErrorClauses, taskGoexitClauses, insideClauses,
 		onDemandClauses, taskPromiseClauses, taskLeftoverClauses, taskStormClauses,
 	}
 }

@@ -30,7 +30,7 @@
 // The context that a task gets knows the task. With it the task starts others
 // ([Fork], [ForkCall], [Handle.Wait]): the executor then knows which of its
 // workers it is on, and what a task waits for. [Join] divides work in two, for less
-// than a task costs. [Yield] lets others run, and [Canceled] tells whether the task
+// than a task costs, and [For] a loop in as many parts as others want. [Yield] lets others run, and [Canceled] tells whether the task
 // should go on. Outside a task they return [ErrOutside]. A context that was made of a
 // task's, say with a deadline, does as well.
 //

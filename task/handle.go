@@ -35,8 +35,8 @@ type life struct {
 	failure *Error
 }
 
-// dead is the life of every task that has not failed and whose context was not asked for
-// while it ran.
+// dead is the life of every task that has not failed, or was canceled, and whose context was not
+// asked for before that.
 var dead = func() *life {
 	ctx, end := context.WithCancel(context.Background())
 	end()
@@ -49,7 +49,7 @@ func (h *Handle) finish(failure *Error) {
 	if failure != nil {
 		last = &life{ctx: dead.ctx, end: dead.end, failure: failure}
 	}
-	if h.life.CompareAndSwap(nil, last) {
+	if h.life.CompareAndSwap(nil, last) || h.life.CompareAndSwap(dead, last) {
 		return
 	}
 	l := h.life.Load()
@@ -118,9 +118,10 @@ func (h *Handle) Cancel() bool {
 	if !h.ex.Cancel(h) {
 		return false
 	}
-	// A goroutine that makes the context after this load looks at the state afterwards.
-	if l := h.life.Load(); l != nil {
-		l.end()
+	// No goroutine makes the context any more, or it has and it is ended here. That life is set
+	// tells a loop that it is to look.
+	if !h.life.CompareAndSwap(nil, dead) {
+		h.life.Load().end()
 	}
 	return true
 }

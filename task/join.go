@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 )
 
 // Join is how a task divides what it has to do: it calls fn(ctx, a) and fn(ctx, b),
@@ -116,6 +117,9 @@ type part[A, T any] struct {
 	arg     A
 	pending bool // it was offered, and neither taken back nor waited for
 
+	// begun is set by who has taken the call: whoever offered it learns that others want work.
+	begun atomic.Bool
+
 	// Of who has taken it; handed over with the state.
 	ctx   shared
 	value T
@@ -146,6 +150,7 @@ func offer[A, T any](s *shared, fn func(context.Context, A) (T, error), arg A) *
 
 // run implements body, for who has taken the call.
 func (p *part[A, T]) run(context.Context) error {
+	p.begun.Store(true)
 	fn, arg := p.take()
 	p.value, p.err = fn(&p.ctx, arg)
 	return nil
@@ -200,7 +205,9 @@ func (p *part[A, T]) wait(s *shared) error {
 
 // abandon sees to it that nothing of p is in progress when Join ends without it.
 func (p *part[A, T]) abandon(s *shared) {
-	if p.taken(s) {
+	taken := p.taken(s)
+	p.pending = false // a call around this one may have had p before, and abandons it once more
+	if taken {
 		_ = p.wait(s) // a circle ends the wait, too
 	}
 }

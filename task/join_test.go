@@ -11,11 +11,13 @@ type lender struct {
 	straight
 	takes  bool
 	offers atomic.Int32
+	open   []*Handle // that it has not taken, and that were not withdrawn
 }
 
 func (x *lender) Offer(part, _ *Handle) {
 	x.offers.Add(1)
 	if !x.takes {
+		x.open = append(x.open, part)
 		return
 	}
 	over := make(chan struct{})
@@ -28,7 +30,17 @@ func (x *lender) Offer(part, _ *Handle) {
 	}()
 }
 
-func (x *lender) Withdraw(_, _ *Handle) bool { return !x.takes }
+func (x *lender) Withdraw(part, _ *Handle) bool {
+	if x.takes {
+		return false
+	}
+	last := len(x.open) - 1
+	if last < 0 || x.open[last] != part {
+		panic("withdrawn is not what was offered last")
+	}
+	x.open = x.open[:last]
+	return true
+}
 
 func (x *lender) Wait(ctx context.Context, h, from *Handle) error {
 	if over, ok := h.Room().Own.(chan struct{}); ok {
@@ -107,5 +119,26 @@ func TestPartsContext(t *testing.T) {
 		if _, err := f.Value(nil); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What is offered is withdrawn once, last first, also by a panic that passes calls which have had the
+// same piece of memory one after the other.
+func TestPanicWithdrawsOnce(t *testing.T) {
+	x := new(lender)
+	var fall func(ctx context.Context, n int) (int, error)
+	fall = func(ctx context.Context, n int) (int, error) {
+		if n == 0 {
+			panic("oh")
+		}
+		if n%2 == 0 {
+			return 0, nil // the first part: the second one has its place
+		}
+		_, _, err := Join(ctx, fall, n-1, max(0, n-2))
+		return 0, err
+	}
+	_, err := Call(x, fall, 9).Value(nil)
+	if err == nil || err.Error() != "task: the task panicked: oh" || len(x.open) != 0 {
+		t.Errorf("%v, and %d parts are still offered", err, len(x.open))
 	}
 }

@@ -111,7 +111,7 @@ func NewExecutorWith(c ExecutorConfig) *Executor {
 	return &Executor{sched: newScheduler(c.Schedule), watchdog: newWatchdog(c.StallAfter)}
 }
 
-var _ task.Executor = (*Executor)(nil)
+var _ task.Joiner = (*Executor)(nil)
 
 // Start implements [task.Executor]. It only queues, but for a Schedule that
 // interrupts the task that calls it.
@@ -121,6 +121,12 @@ func (x *Executor) Start(h, from *task.Handle) error {
 		x.mu.Unlock()
 		return task.ErrClosed
 	}
+	x.accept(h, from)
+	return nil
+}
+
+// accept queues h. mu is held, and released.
+func (x *Executor) accept(h, from *task.Handle) {
 	x.started++
 	x.pending++
 	h.Room().ID = uint32(x.started)
@@ -128,11 +134,28 @@ func (x *Executor) Start(h, from *task.Handle) error {
 	if from != nil && from == x.current && x.sched.fine() {
 		x.ready.PushFront(from) // by default it goes on
 		x.pass(own(from))
-		return nil
+		return
 	}
 	x.watch()
 	x.mu.Unlock()
-	return nil
+}
+
+// Offer implements [task.Joiner]. A part is a task like any other, until it is taken back.
+func (x *Executor) Offer(part, from *task.Handle) {
+	x.mu.Lock()
+	x.accept(part, from)
+}
+
+// Withdraw implements [task.Joiner]: it takes a part that has had no turn out of the queue.
+func (x *Executor) Withdraw(part, _ *task.Handle) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.Status(part) != task.Pending || own(part) != nil { // a job is made when it begins: nobody else can wait for it
+		return false
+	}
+	x.ready.Remove(part)
+	x.pending--
+	return true
 }
 
 // Status implements [task.Executor].

@@ -1,0 +1,245 @@
+package conformance
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dynolab/dyno/task"
+)
+
+// For: rules X1 to X5, for the loop of a task.
+var forClauses = []Clause{
+	{
+		Name: "task/for", Rule: "X1", Kind: Stochastic,
+		Why: "For calls its function once for each index, whoever takes part, and returns when all calls are over; the function may divide work in turn",
+		Check: tasks(func(r *runner) {
+			for range r.e.rounds() {
+				const n, inner = 200, 20
+				var times [n]atomic.Int32
+				var parts atomic.Int32
+				f := r.spawn(func(ctx context.Context) (int, error) {
+					err := task.For(ctx, n, func(ctx context.Context, i int) error {
+						times[i].Add(1)
+						if i%8 > 0 {
+							return nil
+						}
+						x, err := fibonacciByJoin(ctx, 5)
+						r.e.require(x == 5, "Join in a call of For gave ", x, ", want 5")
+						if err != nil {
+							return err
+						}
+						return task.For(ctx, inner, func(context.Context, int) error { parts.Add(1); return nil })
+					})
+					for i := range times {
+						got := int(times[i].Load())
+						r.e.require(got == 1, "of ", n, " indexes ", i, " was done ", got, " times when For was over")
+					}
+					return int(parts.Load()), err
+				})
+				r.gives(f, n/8*inner)
+				r.drive()
+				r.until("the parts to be over", func() bool { return r.x.Pending() == 0 })
+			}
+		}),
+	},
+	{
+		Name: "task/for-overlaps", Rule: "X7", Kind: Promised, Needs: overlapEager,
+		Why: "another worker takes part of what is left while a call goes on, or is blocked: else nothing is gained by it",
+		Check: tasks(func(r *runner) {
+			for _, n := range []int{2, 3, 64} {
+				last := make(chan int, 1)
+				f := r.spawn(func(ctx context.Context) (int, error) {
+					err := task.For(ctx, n, func(_ context.Context, i int) error {
+						switch i {
+						case 0:
+							last <- <-last // goes on when the last one is done
+						case n - 1:
+							last <- n
+						}
+						return nil
+					})
+					return <-last, err
+				})
+				r.gives(f, n)
+			}
+		}),
+	},
+	{
+		Name: "task/for-error", Rule: "X4",
+		Why: "the first error ends the loop and is returned as it is: of those that fail that of the least index",
+		Check: tasks(func(r *runner) {
+			for _, fails := range []int{0, 1, 70} {
+				f := r.spawn(func(ctx context.Context) (int, error) {
+					var calls atomic.Int32
+					err := task.For(ctx, 1_000_000, func(_ context.Context, i int) error {
+						calls.Add(1)
+						if i < fails {
+							return nil
+						}
+						if i == fails {
+							return errA
+						}
+						return errB
+					})
+					r.e.require(err == errA || err == errB, "For returned ", err, ", want an error of a call")
+					r.e.require(calls.Load() < 1_000_000, "all of a million calls were begun though one has failed")
+					values, err := task.Map(ctx, []int{1, 2, 3}, func(_ context.Context, i int) (int, error) {
+						if i == 2 {
+							return 0, errB
+						}
+						return i, nil
+					})
+					r.e.require(values == nil, "Map returned values beside an error")
+					r.e.same("what Map returned", err, errB)
+					return 1, nil
+				})
+				r.gives(f, 1)
+			}
+		}),
+	},
+	{
+		Name: "task/for-panic", Rule: "X4",
+		Why: "a panic of a call is one of For with the same value, whoever made the call: who recovers it can go on, nothing of the loop does, and else the task fails of it",
+		Check: tasks(func(r *runner) {
+			for _, at := range []int{0, 33, 63} {
+				body := func(in *atomic.Int32) func(context.Context, int) error {
+					return func(_ context.Context, i int) error {
+						in.Add(1)
+						defer in.Add(-1)
+						if i == at {
+							panic(errA)
+						}
+						return nil
+					}
+				}
+				f := r.spawn(func(ctx context.Context) (int, error) {
+					var in atomic.Int32
+					v := recovered(func() { _ = task.For(ctx, 64, body(&in)) })
+					r.e.require(v == any(errA), "For panicked with ", text(v), ", want ", errA)
+					r.e.require(in.Load() == 0, int(in.Load()), " calls go on after For has panicked")
+					return fibonacciByJoin(ctx, 6)
+				})
+				r.gives(f, 8)
+				r.fails(r.spawn(func(ctx context.Context) (int, error) { return 0, task.For(ctx, 64, body(new(atomic.Int32))) }), errA)
+			}
+		}),
+	},
+	{
+		Name: "task/for-cancel", Rule: "X2",
+		Why: "when its task is canceled the loop ends: a call that is in progress does, and soon none is begun",
+		Check: tasks(func(r *runner) {
+			var calls atomic.Int32
+			over := make(chan error, 1)
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				err := task.For(ctx, 1_000_000, func(ctx context.Context, _ int) error {
+					if calls.Add(1) == 100 {
+						task.Current(ctx).Cancel()
+					}
+					return nil
+				})
+				over <- err
+				return 0, err
+			})
+			r.mine(r.answer(f).err)
+			r.off(f)
+			r.drive()
+			r.e.same("what For returned", done(r, start(r.e, "For", func() error { return <-over })), context.Canceled)
+			r.e.require(calls.Load() < 1_000_000, "all of a million calls were begun though the task was canceled")
+		}),
+	},
+	{
+		Name: "task/for-none", Rule: "X1",
+		Why: "a loop of nothing is over at once and calls nothing, also if its task was canceled: there is nothing that was not done",
+		Check: tasks(func(r *runner) {
+			for _, cancel := range []bool{false, true} {
+				f := r.spawn(func(ctx context.Context) (int, error) {
+					if cancel {
+						task.Current(ctx).Cancel()
+					}
+					never := func(context.Context, int) error { r.e.fail("a loop of nothing has made a call"); return nil }
+					for _, n := range []int{0, -1} {
+						if err := task.For(ctx, n, never); err != nil {
+							r.e.fail("For of ", n, " indexes returned ", err)
+						}
+					}
+					if err := task.ForSeq(ctx, func(func(int) bool) {}, never); err != nil {
+						r.e.fail("ForSeq of no elements returned ", err)
+					}
+					values, err := task.Map(ctx, nil, func(context.Context, int) (int, error) { return 0, nil })
+					r.e.require(len(values) == 0 && err == nil, "Map of no elements returned ", len(values), " values and ", err)
+					return 1, nil
+				})
+				if cancel {
+					r.mine(r.answer(f).err)
+					r.off(f)
+				} else {
+					r.gives(f, 1)
+				}
+			}
+		}),
+	},
+	{
+		Name: "task/for-seq", Rule: "X1",
+		Why: "ForSeq and Map do each element once, of a sequence and of a slice; values are in the order of the elements, and after an error no element is taken",
+		Check: tasks(func(r *runner) {
+			const n = 300
+			f := r.spawn(func(ctx context.Context) (int, error) {
+				var times [n]atomic.Int32
+				took := 0
+				numbers := func(yield func(int) bool) {
+					for i := range n {
+						took++
+						if !yield(i) {
+							return
+						}
+					}
+				}
+				if err := task.ForSeq(ctx, numbers, func(_ context.Context, i int) error { times[i].Add(1); return nil }); err != nil {
+					return 0, err
+				}
+				elements := make([]int, n)
+				for i := range times {
+					got := int(times[i].Load())
+					r.e.require(got == 1, "of ", n, " elements ", i, " was done ", got, " times")
+					elements[i] = i
+				}
+				values, err := task.Map(ctx, elements, func(_ context.Context, i int) (int, error) { return 2 * i, nil })
+				r.e.require(len(values) == n && err == nil, "Map of ", n, " elements returned ", len(values), " values and ", err)
+				for i, v := range values {
+					r.e.require(v == 2*i, "value ", i, " is ", v, ", want ", 2*i)
+				}
+				took = 0
+				err = task.ForSeq(ctx, numbers, func(context.Context, int) error { return errA })
+				r.e.same("what ForSeq returned", err, errA)
+				r.e.require(took == 1, "ForSeq took ", took, " elements though the first one has failed")
+				return 1, nil
+			})
+			r.gives(f, 1)
+		}),
+	},
+	{
+		Name: "task/for-outside", Rule: "X5",
+		Why: "For outside a task is ErrOutside and calls nothing; in one each call has the task's context, and knows it",
+		Check: tasks(func(r *runner) {
+			look := func(ctx context.Context) {
+				calls := 0
+				err := task.For(ctx, 3, func(context.Context, int) error { calls++; return nil })
+				r.e.require(err == task.ErrOutside && calls == 0, "outside a task For made ", calls, " calls and returned ", err)
+			}
+			look(context.Background())
+			type valueOfFor struct{}
+			r.gives(r.spawn(func(ctx context.Context) (int, error) {
+				look(task.Detached(ctx))
+				self := task.Current(ctx)
+				v := recovered(func() { _ = task.For(ctx, 0, nil) })
+				r.e.require(v != nil, "For of a nil function did not panic")
+				ctx = context.WithValue(ctx, valueOfFor{}, 1)
+				return 1, task.For(ctx, 40, func(ctx context.Context, _ int) error {
+					r.e.require(task.Current(ctx) == self, "a call belongs to another task than the one that called For")
+					r.e.require(ctx.Value(valueOfFor{}) != nil, "the context of a call has not the values of For's")
+					return nil
+				})
+			}), 1)
+		}),
+	},
+}
