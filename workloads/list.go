@@ -59,6 +59,7 @@ func All() []Workload {
 			taskCancel(),
 			taskFib(),
 			taskMatmul(),
+			taskParfor(),
 			taskPipeline(),
 			taskQueens(),
 			taskQuicksort(),
