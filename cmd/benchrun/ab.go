@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dynolab/dyno/internal/baseline"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/report"
@@ -25,6 +26,7 @@ type abFlags struct {
 	comment string
 	why     bool
 	on      string
+	save    string
 }
 
 func newABCmd() *cobra.Command {
@@ -32,11 +34,13 @@ func newABCmd() *cobra.Command {
 	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), c.builds.fields(), fields{
 		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
 		"command": &c.Command, "shell": &c.Shell, "count": &c.Count, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
+		"baseline": &c.Baseline, "save-baseline": &c.save,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
-	cmd.Args = func(_ *cobra.Command, args []string) error {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline")
 		both, err := runner.ParseBuilds(c.builds.words())
-		if err == nil && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1]) {
+		if err == nil && !kept && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1]) {
 			err = errors.New("ab needs a version to compare to, such as main or HEAD~1, or two builds such as --go go1.26.8,go1.27.4, or --command and two commands")
 		}
 		c.Builds = both
@@ -53,13 +57,28 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(true); err != nil {
 		return err
 	}
-	if err := refuse(cmd, rule{c.Command, []string{"why", "on", "bench", "dir", "cpu", "layouts", "benchmem", "identical", "trimpath", "no-cache"}, "is for versions of a module: leave out --command"},
+	if err := refuse(cmd, rule{c.Command, []string{"baseline", "why", "on", "bench", "dir", "cpu", "layouts", "benchmem", "identical", "trimpath", "no-cache"}, "is for versions of a module: leave out --command"},
 		rule{c.Command, runner.BuildFlags, "is for versions of a module: leave out --command"},
 		rule{!c.Command, []string{"shell"}, "is for --command"}); err != nil {
 		return err
 	}
+	kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline")
+	if err := refuse(cmd, rule{kept, runner.BuildFlags, "builds two sides in two ways, and a baseline is built as go env says"}); err != nil {
+		return err
+	}
+	if err := refuse(cmd, rule{cmd.Flags().Changed("baseline"), []string{"on", "resume"}, "does not go with --baseline, which is for this machine, and is noted in what is resumed"}); err != nil {
+		return err
+	}
 	if err := refuse(cmd, rule{c.on != "", []string{"why", "out", "resume"}, "is for this machine: leave out --on"}); err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("save-baseline") {
+		return c.keep(cmd)
+	}
+	if cmd.Flags().Changed("baseline") {
+		if err := baseline.CheckName(c.Baseline); err != nil {
+			return err
+		}
 	}
 	var files []string
 	var run *runner.ABRun
@@ -93,6 +112,25 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 		return c.nothing()
 	}
 	return c.judge(cmd.ErrOrStderr(), compared)
+}
+
+// notKept are the flags that say how it is measured and judged.
+var notKept = []string{
+	"baseline", "within", "gate", "allow-empty", "comment", "why", "command", "bench", "count", "on", "out", "resume", "blocks", "rounds", "slice",
+	"plan", "time", "seed", "idle", "identical", "alpha", "margin", "accept",
+}
+
+// keep keeps a build of one version.
+func (c *abFlags) keep(cmd *cobra.Command) error {
+	if err := refuse(cmd, rule{true, notKept, "is for measuring: --save-baseline builds and keeps, and measures nothing"}); err != nil {
+		return err
+	}
+	kept, err := runner.New(consoleOf(cmd), "").Keep(cmd.Context(), &c.AB, c.save)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "to measure against it: benchrun ab --baseline %s\n", console.ShellWord(kept.Name))
+	return nil
 }
 
 // compared judges a comparison while its binaries are still there.

@@ -62,6 +62,7 @@ func newRootCmd() *cobra.Command {
 		newListCmd(),
 		newRunCmd(),
 		newABCmd(),
+		newBaselineCmd(),
 		newBisectCmd(),
 		newCompareCmd(),
 		newReportCmd(),

@@ -83,7 +83,8 @@ type Part struct {
 	Size   int64  `json:"size"`   // in bytes
 }
 
-// ID returns the name of the job in a document: the SHA-256 of it, in hexadecimal.
+// ID returns the name of the job in a document, and the digest of a part: the SHA-256 of it, in
+// hexadecimal.
 func ID(document []byte) string {
 	sum := sha256.Sum256(document)
 	return hex.EncodeToString(sum[:])

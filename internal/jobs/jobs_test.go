@@ -232,7 +232,7 @@ func TestHostileArchives(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		err := unpack(write(t, dir+"/x.tar", b.String()), dir+"/in")
+		err := Unpack(write(t, dir+"/x.tar", b.String()), dir+"/in")
 		if err == nil || !strings.Contains(err.Error(), "not a file below it") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -247,7 +247,7 @@ func TestHostileArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := unpack(write(t, dir+"/x.tar", b.String()), dir+"/in"); err == nil || !strings.Contains(err.Error(), "more than") {
+	if err := Unpack(write(t, dir+"/x.tar", b.String()), dir+"/in"); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("a file of more than a gigabyte: %v", err)
 	}
 }
@@ -291,7 +291,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		dir := t.TempDir()
-		_ = unpack(write(t, dir+"/x.tar", string(archive)), dir+"/in")
+		_ = Unpack(write(t, dir+"/x.tar", string(archive)), dir+"/in")
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) > 2 {
 			t.Fatalf("%d files beside the archive, %v", len(entries)-1, err)

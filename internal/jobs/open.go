@@ -62,7 +62,7 @@ func Open(folder, work string) (*Opened, error) {
 			continue
 		}
 		dir := filepath.Join(work, strconv.Itoa(len(o.dirs)))
-		if err := unpack(PartPath(folder, b.Folder), dir); err != nil {
+		if err := Unpack(PartPath(folder, b.Folder), dir); err != nil {
 			return nil, fmt.Errorf("the folder of %s: %w", b.Pkg, err)
 		}
 		o.dirs[b.Folder] = dir
@@ -100,9 +100,9 @@ func CheckPart(folder string, p Part) error {
 	return nil
 }
 
-// unpack unpacks what [Packer.Folder] has packed. Anything else in an archive is an error:
-// links, devices, and paths that lead elsewhere.
-func unpack(archive, dir string) error {
+// Unpack unpacks what [Packer.Folder] has packed. Anything else in an archive is an error:
+// links, devices, and paths that lead elsewhere. dir must not be there.
+func Unpack(archive, dir string) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err

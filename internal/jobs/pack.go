@@ -130,11 +130,15 @@ func (p *Packer) add(write func(io.Writer) error) (digest string, err error) {
 	return digest, os.Rename(temp.Name(), PartPath(p.folder, digest))
 }
 
+// Parts returns what was added, by digest.
+func (p *Packer) Parts() []Part {
+	return slices.SortedFunc(slices.Values(p.parts), func(a, b Part) int { return strings.Compare(a.SHA256, b.SHA256) })
+}
+
 // Finish writes the document of j, which gets the parts that were added, and returns the
 // job's name.
 func (p *Packer) Finish(j *Job) (id string, err error) {
-	j.Format = Format
-	j.Parts = slices.SortedFunc(slices.Values(p.parts), func(a, b Part) int { return strings.Compare(a.SHA256, b.SHA256) })
+	j.Format, j.Parts = Format, p.Parts()
 	document, err := j.Encode()
 	if err != nil {
 		return "", err

@@ -26,6 +26,9 @@ type AB struct {
 	// Args are the versions, and packages behind them; then come Packages.
 	Args []string
 
+	// Baseline names what was kept by Keep, which is old then: Args begin with the new version.
+	Baseline string
+
 	Command bool // Args are two commands, whose processes are compared
 	Shell   bool // a shell runs them
 
@@ -187,9 +190,17 @@ func (r *Runner) newVersions(ctx context.Context, c *AB) (*Versions, error) {
 // has of it. There are no v.cases if there is nothing to measure.
 func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *record.Interrupted) error {
 	var names [2]string
+	keptAs := c.Baseline
+	if from != nil {
+		keptAs = from.Config[baselineKey]
+	}
 	if from == nil {
 		var more []string
-		names, more = v.split(ctx, c.Args)
+		if keptAs == "" {
+			names, more = v.split(ctx, c.Args)
+		} else {
+			names[1], more = v.one(ctx, c.Args)
+		}
 		if v.twoBuilds() && names[1] == versions.WorkTree {
 			names[1] = names[0]
 		}
@@ -201,7 +212,11 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		names, v.packages = sidesOf(from), from.Plan.Packages
 	}
 	plan.Packages = v.packages
-	if err := v.lay(ctx, names, from); errors.Is(err, versions.ErrNoModule) {
+	lay := func() error { return v.lay(ctx, names, from) }
+	if keptAs != "" {
+		lay = func() error { return v.layNew(ctx, names[1], keptAs, from) }
+	}
+	if err := lay(); errors.Is(err, versions.ErrNoModule) {
 		return hinted(c.Dir, err)
 	} else if err != nil {
 		return err
@@ -234,6 +249,11 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 			v.note(less)
 		}
 		v.cases = plan.Cases
+		if v.kept != nil {
+			if err := v.keptLayouts(c, plan); err != nil {
+				return err
+			}
+		}
 		warnTooFew(v.w, plan, DefaultAB().Blocks)
 	}
 	return v.link(ctx, plan)

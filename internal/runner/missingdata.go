@@ -37,7 +37,7 @@ func (v *Versions) tellAbsent(ctx context.Context, absent []record.Hole) {
 // the other version, as data that git does not keep is in the work tree only; "" if none is.
 func (v *Versions) missingData(ctx context.Context, h record.Hole) string {
 	own := slices.Index(sides[:], h.Side)
-	if own < 0 || h.Gone() || v.trees[own].Commit == "" {
+	if own < 0 || h.Gone() || v.trees[own] == nil || v.trees[own].Commit == "" {
 		return ""
 	}
 	dir := func(side int) string {

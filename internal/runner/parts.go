@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/program"
@@ -69,14 +68,10 @@ func (p parts) pack(to *jobs.Packer, j *jobs.Job) error {
 func unpacked(o *jobs.Opened) (p parts) {
 	for _, b := range o.Binaries {
 		binary := testbin.Binary{Pkg: b.Pkg, Side: b.Side, Env: b.Env, Source: b.Source, Hash: b.Image, Path: o.Image(b.Image), Dir: o.Dir(b.Folder)}
-		if b.Undrivable != "" {
-			why := strings.TrimPrefix(b.Undrivable, program.ErrUnsupported.Error())
-			binary.Undrivable = fmt.Errorf("%w%s", program.ErrUnsupported, why)
-		}
 		for _, l := range b.Layouts {
 			binary.Layouts = append(binary.Layouts, testbin.Image{Path: o.Image(l), Hash: l})
 		}
-		p.binaries = append(p.binaries, binary)
+		p.binaries = append(p.binaries, testbin.Kept(binary, b.Undrivable))
 	}
 	for _, one := range o.Programs {
 		p.programs = append(p.programs, subject.Program{

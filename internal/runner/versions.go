@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dynolab/dyno/internal/baseline"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -50,7 +51,8 @@ type Versions struct {
 	w         *console.Console
 	away      *away // where they are measured; nil is here
 	workspace *versions.Workspace
-	trees     [2]*versions.Tree // old, new
+	trees     [2]*versions.Tree  // old, new
+	kept      *baseline.Baseline // what old is; nil if it is a tree
 	cache     *testbin.BuildCache
 	builds    [2]Build
 	trimpath  bool
@@ -107,6 +109,14 @@ func (v *Versions) isOtherVersion(ctx context.Context, name string) bool {
 // twoBuilds reports whether the sides are to be built in two ways, or to run in two.
 func (v *Versions) twoBuilds() bool { return !maps.Equal(v.builds[0], v.builds[1]) }
 
+// layNew lays the new version out, and opens the baseline that it is compared to.
+func (v *Versions) layNew(ctx context.Context, name, keptAs string, from *record.Interrupted) error {
+	if err := v.layOne(ctx, 1, name, from); err != nil {
+		return err
+	}
+	return v.openBaseline(ctx, keptAs)
+}
+
 // lay lays both versions out. A run that goes on does so with the commits that it
 // began with, whatever branches have moved in the meantime.
 func (v *Versions) lay(ctx context.Context, names [2]string, from *record.Interrupted) error {
@@ -149,15 +159,8 @@ func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.
 	if t.Env, err = v.builds[i].goEnv(ctx, t.Dir, t.Env); err != nil {
 		return err
 	}
-	shown := t.Name
-	if commit, dirty := commitOf(ctx, t, ""); commit != "" {
-		shown += " (" + commit[:min(8, len(commit))]
-		if dirty != "false" {
-			shown += " and what is not committed"
-		}
-		shown += ")"
-	}
-	shown += v.builds[i].String()
+	commit, dirty := commitOf(ctx, t, "")
+	shown := named(t.Name, commit, dirty) + v.builds[i].String()
 	fmt.Fprintf(v.w, "%s: %s\n", sides[i], shown)
 	if i == 0 {
 		v.Old = shown
@@ -168,6 +171,18 @@ func (v *Versions) layOne(ctx context.Context, i int, name string, from *record.
 		v.note(text)
 	}
 	return nil
+}
+
+// named is what a version is called, with its commit if it has one.
+func named(name, commit, dirty string) string {
+	if commit == "" {
+		return name
+	}
+	name += " (" + commit[:min(8, len(commit))]
+	if dirty != "false" {
+		name += " and what is not committed"
+	}
+	return name + ")"
 }
 
 // commitOf returns the commit of a version, "" if it has none, and how it differs from
@@ -196,8 +211,10 @@ func (v *Versions) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := v.rename(ctx, problems[0]); err != nil {
-		return err
+	if v.kept == nil { // which is of the same module by its path
+		if err := v.rename(ctx, problems[0]); err != nil {
+			return err
+		}
 	}
 	if err := v.check(problems); err != nil {
 		return err
@@ -206,7 +223,7 @@ func (v *Versions) build(ctx context.Context) error {
 		if !slices.ContainsFunc(slices.Concat(problems[0], problems[1]), func(p testbin.BuildProblem) bool { return !p.Untested }) {
 			return fmt.Errorf("%w: %w", errUntested, noTests(v.packages))
 		}
-		return errors.New("nothing to compare: none of the packages can be built; what go says stands above")
+		return fmt.Errorf("nothing to compare: none of the packages can be built; what go says stands above%s", v.meant(ctx))
 	}
 	if !v.identical && slices.Equal(v.builds[0].runEnv(), v.builds[1].runEnv()) {
 		v.leaveOutIdentical()
@@ -214,35 +231,75 @@ func (v *Versions) build(ctx context.Context) error {
 	return nil
 }
 
+// meant asks whether the first package, which cannot be built, is a revision that was mistyped.
+func (v *Versions) meant(ctx context.Context) string {
+	if near := v.workspace.Meant(ctx, v.packages[0]); near != "" {
+		return fmt.Sprintf("; %q is no revision either: did you mean %s?", v.packages[0], near)
+	}
+	return ""
+}
+
 // errUntested begins the error that no package has tests.
 var errUntested = errors.New("nothing to compare")
 
-// compile compiles both versions at the same time.
+// compile compiles both versions at the same time; one that was kept it takes as it is.
 func (v *Versions) compile(ctx context.Context) (problems [2][]testbin.BuildProblem, err error) {
 	work, building := errgroup.WithContext(ctx)
 	for i, t := range v.trees {
-		v.folders[i] = filepath.Join(v.workspace.Temp(), "build-"+sides[i])
-		if err := os.Mkdir(v.folders[i], 0o755); err != nil {
+		if t == nil {
+			continue
+		}
+		err := v.compileOne(ctx, i, func(o testbin.BuildOptions) error {
+			work.Go(func() (err error) {
+				v.binaries[i], problems[i], err = testbin.Build(building, t.Dir, v.folders[i], v.packages, o)
+				if err != nil && building.Err() == nil {
+					err = fmt.Errorf("%s: %w", t.Name, err)
+				}
+				return err
+			})
+			return nil
+		})
+		if err != nil {
 			return problems, err
 		}
-		if v.trimpath {
-			if err := v.workspace.AddGoFlag(ctx, t, trimpath); err != nil {
-				return problems, err
-			}
-		}
-		o := testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, RunEnv: v.builds[i].runEnv(), Cache: v.cache, Source: t.Source}
-		work.Go(func() (err error) {
-			v.binaries[i], problems[i], err = testbin.Build(building, t.Dir, v.folders[i], v.packages, o)
-			if err != nil && building.Err() == nil {
-				err = fmt.Errorf("%s: %w", t.Name, err)
-			}
-			return err
-		})
 	}
 	if err = work.Wait(); err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return problems, err
+	if err != nil || v.kept == nil {
+		return problems, err
+	}
+	var seen []string
+	for _, b := range v.binaries[1] {
+		seen = append(seen, b.Pkg)
+	}
+	for _, p := range problems[1] {
+		seen = append(seen, p.Pkg)
+	}
+	if v.folders[0], err = v.buildFolder(0); err != nil {
+		return problems, err
+	}
+	return problems, v.takeBaseline(seen)
+}
+
+// compileOne calls build with how the tests of side i are compiled, into v.folders[i].
+func (v *Versions) compileOne(ctx context.Context, i int, build func(testbin.BuildOptions) error) (err error) {
+	t := v.trees[i]
+	if v.folders[i], err = v.buildFolder(i); err != nil {
+		return err
+	}
+	if v.trimpath {
+		if err := v.workspace.AddGoFlag(ctx, t, trimpath); err != nil {
+			return err
+		}
+	}
+	return build(testbin.BuildOptions{Driven: true, Side: sides[i], Env: t.Env, RunEnv: v.builds[i].runEnv(), Cache: v.cache, Source: t.Source})
+}
+
+// buildFolder makes the folder of the test binaries of side i.
+func (v *Versions) buildFolder(i int) (string, error) {
+	folder := filepath.Join(v.workspace.Temp(), "build-"+sides[i])
+	return folder, os.Mkdir(folder, 0o755)
 }
 
 // leaveOutIdentical leaves out the packages that are the same in both versions.
@@ -342,6 +399,7 @@ func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
 	var absent []record.Hole
 	v.cases, absent = record.MatchSides(cases[0], cases[1], failed)
 	v.tellAbsent(ctx, absent)
+	v.lacks(absent)
 	v.absent = append(v.absent, absent...)
 	return nil
 }
@@ -374,7 +432,19 @@ func (v *Versions) circumstances(ctx context.Context, machine, out string) *reco
 	here := session.Describe(ctx, v.trees[1].Dir, machine, out)
 	var fixed record.Settings
 	var built [2]record.Circumstances
+	if v.kept != nil {
+		fixed.Add(sides[0], baselineKey+" "+v.kept.Name)
+		fixed.Add(baselineKey, v.kept.Name)
+		if v.kept.Commit != "" {
+			fixed.Add(sides[0]+"-commit", v.kept.Commit)
+			fixed.Add(sides[0]+"-dirty", v.kept.Dirty)
+		}
+		built[0].Fixed = v.builds[1].describe(ctx, v.trees[1].Dir) // openBaseline notes what was not so
+	}
 	for i, t := range v.trees {
+		if t == nil {
+			continue
+		}
 		built[i].Fixed = v.builds[i].describe(ctx, t.Dir)
 		fixed.Add(sides[i], t.Name)
 		if commit, dirty := commitOf(ctx, t, out); commit != "" {

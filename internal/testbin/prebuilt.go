@@ -46,6 +46,20 @@ func prebuilt(file, dir string) (Binary, error) {
 	return b, err
 }
 
+// Kept returns a binary that [Build] and [Link] made, as it was kept: b has its paths and
+// digests, by layout, and the folder that it runs in. It is not linked anew. undrivable is
+// what its Undrivable said, "" for nil.
+func Kept(b Binary, undrivable string) Binary {
+	if undrivable != "" {
+		b.Undrivable = fmt.Errorf("%w%s", program.ErrUnsupported, strings.TrimPrefix(undrivable, program.ErrUnsupported.Error()))
+	}
+	if len(b.Layouts) > 0 {
+		b.Path, b.Hash = b.Layouts[0].Path, b.Layouts[0].Hash
+	}
+	b.made, b.importPath = nil, ""
+	return b
+}
+
 // packageOf returns the package whose tests are in a file.
 func packageOf(file string) (string, error) {
 	info, err := buildinfo.ReadFile(file)

@@ -147,6 +147,15 @@ func (w *Workspace) nearestRef(ctx context.Context, name string) string {
 	return near + suffix
 }
 
+// Meant returns the branch or tag that is near to name, which is a package's to go by what it
+// is, but no package is there; "" if none is near.
+func (w *Workspace) Meant(ctx context.Context, name string) string {
+	if w.top == "" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") {
+		return ""
+	}
+	return w.nearestRef(ctx, name)
+}
+
 func (w *Workspace) shallow(ctx context.Context) bool {
 	out, err := w.git(ctx, w.dir, "rev-parse", "--is-shallow-repository")
 	return err == nil && out == "true"
@@ -174,6 +183,16 @@ func (w *Workspace) ModulePath(ctx context.Context, t *Tree) (string, error) {
 // one.
 func (w *Workspace) Toolchain(ctx context.Context, t *Tree) (string, error) {
 	return w.goCommand(ctx, t.Dir, t.Env, "env", "GOVERSION")
+}
+
+// GoEnv returns what go env says of keys where the tree is built.
+func (w *Workspace) GoEnv(ctx context.Context, t *Tree, keys ...string) (map[string]string, error) {
+	text, err := w.goCommand(ctx, t.Dir, t.Env, append([]string{"env", "-json"}, keys...)...)
+	if err != nil {
+		return nil, err
+	}
+	said := make(map[string]string)
+	return said, json.Unmarshal([]byte(text), &said)
 }
 
 // AddGoFlag adds a flag to those that the go command gets for the tree.

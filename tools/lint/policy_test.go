@@ -308,6 +308,12 @@ var importPolicy = Policy{
 			TestOurs: []string{"internal/recordtest"},
 		},
 		{
+			Packages: "internal/baseline",
+			Why:      "it keeps files under names: how they are built and measured is for others",
+			Ours:     []string{"internal/jobs"},
+			Others:   []string{"github.com/agnivade/levenshtein"},
+		},
+		{
 			Packages: "internal/machinelock",
 			Why:      "a measuring process holds the machine; what is measured is of no concern to it",
 			Ours:     []string{"internal/filelock"},
@@ -390,8 +396,8 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/counter", "internal/jobs", "internal/machinelock", "internal/program/...",
-				"internal/record", "internal/scratch", "internal/session", "internal/testbin", "internal/truth", "internal/versions",
+				"internal/baseline", "internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/counter", "internal/jobs", "internal/machinelock",
+				"internal/program/...", "internal/record", "internal/scratch", "internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup, "golang.org/x/mod/modfile"}, // two versions are built side by side; an error names the modules of a workspace
 		},
