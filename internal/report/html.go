@@ -48,7 +48,7 @@ var pageText string
 
 // pageTemplates have a page, and the types of blocks by their names.
 var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted,
+	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted, "breaking": breaking,
 	"symbols": func() template.HTML { return template.HTML(symbolDefs()) },
 	"axis":    func(ticks []tick) template.HTML { return template.HTML(axisBody(ticks, tableAxis)) },
 	"bar":     barPicture,
@@ -159,13 +159,18 @@ func noteID(i int) string { return fmt.Sprintf("n%d", i+1) }
 func noted(c Cell) template.HTML {
 	text := template.HTMLEscapeString(c.Text)
 	if c.Link != "" {
-		text = wordEnd.ReplaceAllString(text, "$1$2<wbr>$3")
+		text = string(breaking(c.Text))
 	}
 	for _, n := range c.Notes {
 		mark := references([]int{n})
 		text = strings.ReplaceAll(text, mark, fmt.Sprintf(`<a href="#%s" aria-label="note %d">%s</a>`, noteID(n), n+1, mark))
 	}
 	return template.HTML(text)
+}
+
+// breaking is text whose names break between their words if they have to.
+func breaking(text string) template.HTML {
+	return template.HTML(wordEnd.ReplaceAllString(template.HTMLEscapeString(text), "$1$2<wbr>$3"))
 }
 
 // wordEnd is where a name may break on a narrow screen: after a slash, and between its words.
@@ -225,7 +230,7 @@ func (p *page) block(b Block) error {
 func (p *page) heading(h Heading) {
 	p.end(h.Level)
 	if h.ID == "" {
-		p.add("<h%d>%s</h%d>\n", h.Level, h.Text, h.Level)
+		p.add("<h%d>%s</h%d>\n", h.Level, breaking(h.Text), h.Level)
 		return
 	}
 	p.open = append(p.open, h.Level)
@@ -233,7 +238,7 @@ func (p *page) heading(h Heading) {
 	if h.Level == 3 {
 		class = ` class="benchmark"`
 	}
-	p.add("<section%s id=\"%s\" aria-labelledby=\"%s-h\"><h%d id=\"%s-h\">%s</h%d>\n", template.HTML(class), h.ID, h.ID, h.Level, h.ID, h.Text, h.Level)
+	p.add("<section%s id=\"%s\" aria-labelledby=\"%s-h\"><h%d id=\"%s-h\">%s</h%d>\n", template.HTML(class), h.ID, h.ID, h.Level, h.ID, breaking(h.Text), h.Level)
 }
 
 // figure writes a chart: a grid of its panes, with what stands left and right of them.

@@ -341,6 +341,22 @@ func TestBrowserPair(t *testing.T) {
 	if want := []int{0, 1}; !slices.Equal(shown, want) {
 		t.Errorf("pixels beyond the edge, and lines of a name: %d, want %d", shown, want)
 	}
+	// So are they in the table of each benchmark, and its heading breaks between words only.
+	hidden := eval[int](b, `[...document.querySelectorAll(".detail")].filter((t) => {
+		const i = [...t.querySelectorAll("thead th")].findIndex((e) => e.textContent === "95% interval");
+		return i >= 0 && [...t.querySelectorAll("tr")].some((r) => r.cells[i]?.getBoundingClientRect().right > innerWidth);
+	}).length`)
+	words := eval[[]int](b, `((all) => [all.length, all.filter((e) => [...e.childNodes].some((n) => {
+		if (n.nodeType !== Node.TEXT_NODE) return false;
+		return [...n.data.matchAll(/[^ -]+/g)].some((m) => {
+			const r = document.createRange();
+			r.setStart(n, m.index), r.setEnd(n, m.index + m[0].length);
+			return r.getClientRects().length > 1;
+		});
+	})).length])([...document.querySelectorAll("h3")])`)
+	if hidden > 0 || words[0] == 0 || words[1] > 0 {
+		t.Errorf("%d tables with an interval out of sight; %d of %d headings break within a word", hidden, words[1], words[0])
+	}
 }
 
 // Everything that can be clicked or scrolled is reached by Tab, in the order of the
