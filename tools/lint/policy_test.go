@@ -288,7 +288,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/record",
 			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
-			Ours:     []string{"internal/filelock", "internal/foreign", "internal/stats"},
+			Ours:     []string{"internal/filelock", "internal/foreign"},
 			TestOurs: []string{"internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
 		},
