@@ -12,6 +12,9 @@ const (
 	SideNew = "new"
 )
 
+// CommandPkg stands for the package of commands that are compared, which have none.
+const CommandPkg = "command"
+
 // ListingFailed begins the reason of a hole of a package whose benchmarks could not all
 // be listed.
 const ListingFailed = "listing its benchmarks: "

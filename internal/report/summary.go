@@ -570,6 +570,11 @@ func scored(card *targets.Scorecard) string {
 	return fmt.Sprintf("targets: %d met, %d missed", must.Pass+aim.Pass, must.Miss+aim.Miss)
 }
 
+// ofCommands reports whether whole commands are compared, of which there are no profiles.
+func ofCommands(c *compare.Comparison) bool {
+	return len(c.Tables) > 0 && slices.ContainsFunc(c.Tables[0].Rows, func(r compare.Row) bool { return r.Package == record.CommandPkg })
+}
+
 // next are the commands with which to go on.
 func next(c *compare.Comparison, x Extra) (lines []string) {
 	if x.Next != nil || x.Again == "" {
@@ -579,7 +584,7 @@ func next(c *compare.Comparison, x Extra) (lines []string) {
 		lines = append(lines, "benchrun ab main (in the module) compares it with another version")
 	}
 	lines = append(lines, "benchrun report "+x.Again, "benchrun compare --format full "+x.Again)
-	if c.Col == record.SideKey && !c.Counted() && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
+	if c.Col == record.SideKey && !c.Counted() && !ofCommands(c) && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
 		lines = append(lines, "benchrun why "+x.Again)
 	}
 	return lines

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 func summaryOf(t *testing.T, c *compare.Comparison, x Extra) string {
@@ -209,6 +210,13 @@ func TestNext(t *testing.T) {
 	}
 	if out := summaryOf(t, twoVersions(compare.Same, 1), Extra{Again: "run.bench"}); strings.Contains(out, "benchrun why") {
 		t.Errorf("there is nothing to explain:\n%s", out)
+	}
+	c = twoVersions(compare.Slower, 1.1)
+	for i := range c.Tables[0].Rows {
+		c.Tables[0].Rows[i].Package = record.CommandPkg
+	}
+	if text := summaryOf(t, c, Extra{Again: "run.bench"}); strings.Contains(text, "benchrun why") {
+		t.Errorf("of commands there are profiles:\n%s", text)
 	}
 }
 

@@ -217,12 +217,12 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		lay = func() error { return v.layNew(ctx, names[1], keptAs, from) }
 	}
 	if err := lay(); errors.Is(err, versions.ErrNoModule) {
-		return hinted(c.Dir, err)
+		return hinted(c.Dir, err, c.Args...)
 	} else if err != nil {
 		return err
 	}
 	if err := v.build(ctx); errors.Is(err, testbin.ErrNoPackage) || errors.Is(err, errUntested) {
-		return hinted(c.Dir, err)
+		return hinted(c.Dir, err, c.Args...)
 	} else if err != nil {
 		return err
 	}

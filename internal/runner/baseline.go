@@ -83,7 +83,7 @@ func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf bas
 		v.packages = []string{"./..."}
 	}
 	if err := v.layOne(ctx, 0, version, nil); err != nil {
-		return nil, hinted(c.Dir, err)
+		return nil, hinted(c.Dir, err, c.Args...)
 	}
 	t := v.trees[0]
 	settings, err := v.goEnv(ctx, t)
@@ -97,7 +97,7 @@ func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf bas
 		return err
 	})
 	if err != nil {
-		return nil, hinted(c.Dir, err)
+		return nil, hinted(c.Dir, err, c.Args...)
 	}
 	for _, p := range problems {
 		if !p.Untested {

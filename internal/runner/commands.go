@@ -63,7 +63,7 @@ func (r *Runner) commands(ctx context.Context, c *AB, from *record.Interrupted, 
 	}
 	plan.Subjects = map[string]string{record.SideOld: both[0].Hash, record.SideNew: both[1].Hash}
 	for _, side := range sides {
-		plan.Cases = append(plan.Cases, record.Case{Pkg: "command", Name: commandCase, Side: side})
+		plan.Cases = append(plan.Cases, record.Case{Pkg: record.CommandPkg, Name: commandCase, Side: side})
 	}
 	if err := c.check(plan); err != nil {
 		return nil, err

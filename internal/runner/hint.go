@@ -15,9 +15,9 @@ import (
 )
 
 // hinted adds to an error that there is nothing to measure in the folder dir what may be
-// meant, if that is known.
-func hinted(dir string, err error) error {
-	if text := hint(dir); text != "" {
+// meant, if that is known. versions are those that benchrun ab was given.
+func hinted(dir string, err error, versions ...string) error {
+	if text := hint(dir, versions...); text != "" {
 		return fmt.Errorf("%w; %s", err, text)
 	}
 	return err
@@ -25,10 +25,13 @@ func hinted(dir string, err error) error {
 
 // hint says what to type in the folder dir where there is nothing to measure: a module of a
 // workspace, or build tags. It is "" if neither is there.
-func hint(dir string) string {
+func hint(dir string, versions ...string) string {
 	if modules := workspaceModules(dir); len(modules) > 0 {
-		return fmt.Sprintf("this is the root of a workspace, whose modules are %s: benchrun ab --dir %s, or benchrun run %s/...",
-			strings.Join(modules, ", "), modules[0], modules[0])
+		text := fmt.Sprintf("this is the root of a workspace, whose modules are %s: benchrun ab --dir %s", strings.Join(modules, ", "), modules[0])
+		if len(versions) > 0 {
+			return text + " " + strings.Join(versions, " ")
+		}
+		return text + ", or benchrun run " + modules[0] + "/..."
 	}
 	file, line, tag := excluded(dir)
 	switch {

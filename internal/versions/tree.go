@@ -248,7 +248,11 @@ func (w *Workspace) moduleRoot(ctx context.Context, t *Tree) (string, error) {
 		return "", err
 	}
 	if mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("%s: %s %w: there is no go.mod there or above", t.Name, t.Dir, ErrNoModule)
+		dir := t.Dir
+		if t.Commit != "" {
+			dir = w.dir // the user's, of which it is a copy
+		}
+		return "", fmt.Errorf("%s: %s %w: there is no go.mod there or above", t.Name, dir, ErrNoModule)
 	}
 	return filepath.Dir(mod), nil
 }
