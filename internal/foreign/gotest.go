@@ -34,9 +34,9 @@ var goTest = format{
 					run.Missing = append(run.Missing, missing)
 				}
 				continue
+			case "output":
 			default:
 				continue
-			case "output":
 			}
 			text := printed[event.Package]
 			if text == nil {
