@@ -228,7 +228,7 @@ func isTold(c *Comparison) bool {
 func TestNoDamageIsEvidence(t *testing.T) {
 	t.Parallel()
 	files := []string{"20261123-110149-ab-6cebd994-3cc725d6.bench", damagedDesigns}
-	each := 4
+	each := 3
 	if os.Getenv("DYNO_NIGHTLY") != "" {
 		each = 80
 	}
