@@ -64,9 +64,7 @@
 // LIVENESS.md has the protocol as states and transitions. searching counts the workers that look
 // for work or are about to. Who makes a job visible from outside reads it afterwards and starts a
 // worker at 0; who stops looking lowers it first and looks once more. One of the two sees the
-// other. A worker that leaves jobs behind has a goroutine stand by. None that searches yields. A
-// worker of actors does before it searches for the last time, and one sender may leave it a job
-// meanwhile, a claim: who asks an actor again and again wakes no worker.
+// other. A worker that leaves jobs behind has a goroutine stand by. None that searches yields.
 //
 // Work on another processor begins some 5 to 50 µs after the decision to start
 // a worker for it, and actors that talk to one another cost twice as much a message

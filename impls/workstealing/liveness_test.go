@@ -30,10 +30,7 @@ const (
 	gTake    // take
 	gFind    // find: as grab, but does not search
 	gFound   // find: reads searching
-	gOffers  // linger: has found nothing, opens a claim if there is none
-	gLingers // linger: has given up its processor
-	gClaimed // linger: searches, gives the claim back
-	gSearch  // find: reads searching
+	gSearch  // find: has found nothing, reads searching
 	gResign  // resign: lowers searching
 	gAgain   // resign: looks once more
 	gPark    // park: looks
@@ -77,7 +74,6 @@ type mstate struct {
 	once         [mJobs]bool
 	searching    int8
 	standby      bool
-	claim        int8
 	armed        bool
 	told         int8 // by the sender
 	wakes        bool // it has pushed one, or is about to with a fault, and has to wake
@@ -145,16 +141,6 @@ func (s *mstate) wake(m *model) {
 	}
 }
 
-// call is wake by the sender.
-func (s *mstate) call(m *model) {
-	if s.searching > 0 || s.claim != openClaim {
-		s.wake(m)
-		return
-	}
-	s.claim = takenClaim
-	s.armed = s.armed || !m.is("call: not armed")
-}
-
 // run has i begin j.
 func (s *mstate) begin(i, j int, pc int8) {
 	s.job[j], s.g[i].job = atRun, int8(j)
@@ -218,7 +204,7 @@ func (m *model) next(s mstate, f func(mstate)) {
 		switch {
 		case s.wakes != m.is("sender: wakes before it pushes"):
 			n.wakes = !s.wakes
-			n.call(m)
+			n.wake(m)
 		default:
 			n.wakes = !s.wakes
 			n.job[s.told] = atInject
@@ -335,10 +321,10 @@ func (m *model) next(s mstate, f func(mstate)) {
 				n.goes(i, gFind)
 			}
 		case gFind:
-			n.grab(m, i, false, gFound, gOffers)
+			n.grab(m, i, false, gFound, gSearch)
 			f(n)
 			n = s
-			n.grab(m, i, true, gFound, gOffers)
+			n.grab(m, i, true, gFound, gSearch)
 		case gFound:
 			some, _ := n.waits(i)
 			if n.searching == 0 && (some || n.queued()) && !m.is("find: does not see what is left") {
@@ -346,25 +332,6 @@ func (m *model) next(s mstate, f func(mstate)) {
 			} else {
 				n.goes(i, gRun)
 			}
-		case gOffers: // or it does not linger
-			if s.claim == noClaim {
-				p := n
-				p.claim = openClaim
-				p.goes(i, gLingers)
-				f(p)
-			}
-			n.goes(i, gSearch)
-		case gLingers:
-			if n.claim == takenClaim {
-				n.searching++
-				n.goes(i, gClaimed)
-				break
-			}
-			n.claim = noClaim
-			n.goes(i, gSearch)
-		case gClaimed:
-			n.claim = noClaim
-			n.goes(i, gGrab)
 		case gSearch:
 			if n.searching > 0 {
 				n.goes(i, gPark)
@@ -458,8 +425,7 @@ func (m *model) dog(s mstate, f func(mstate)) {
 }
 
 // looked says that of a visible job somebody is going to take care: a searcher that can run, a
-// worker that looks before it parks, an armed watchdog, or a sender that is about to wake one. One
-// that lingers is no such worker: it may be given no processor for long.
+// worker that looks before it parks, an armed watchdog, or a sender that is about to wake one.
 func (s *mstate) looked() bool {
 	cared := s.searching > 0 || s.standby || s.armed || s.dog != 0 || s.wakes
 	waits := s.queued()
@@ -468,7 +434,7 @@ func (s *mstate) looked() bool {
 			waits = true
 		}
 		// Between two of these steps it comes to its own, and looks at the others'.
-		cared = cared || g.pc != gNone && g.pc != gRun && g.pc != gWaits && g.pc != gTake && g.pc != gLingers
+		cared = cared || g.pc != gNone && g.pc != gRun && g.pc != gWaits && g.pc != gTake
 	}
 	return cared || !waits
 }
@@ -490,7 +456,7 @@ func (m *model) explore(start mstate) (states int, stuck []mstate) {
 	parent := []int{-1}
 	back := [][]int{nil}
 	for i := 0; i < len(all); i++ {
-		if (m.fault == "" || m.is("call: not armed")) && !all[i].looked() {
+		if m.fault == "" && !all[i].looked() {
 			return len(all), []mstate{all[i]}
 		}
 		m.next(all[i], func(n mstate) {
@@ -594,7 +560,6 @@ func TestLivenessFindsFaults(t *testing.T) {
 		"resign: does not lower the count",
 		"schedule: next, not armed",
 		"sender: wakes before it pushes",
-		"call: not armed",
 		"wake: full, not armed",
 		"watch: does not wake",
 		"watch: does not look again",

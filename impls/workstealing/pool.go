@@ -93,12 +93,7 @@ type Pool struct {
 	// processor and does not search until then: what workers leave, should they block. A job
 	// from outside does not wait for it.
 	standby atomic.Int32
-
-	// claim is what a worker leaves that yields once more before it parks: noClaim,
-	// openClaim or takenClaim. Taking it hands one job from a sender outside to that worker, see linger. Who
-	// finds it taken wakes another one.
-	claim atomic.Int32
-	_     [48 * apart]byte
+	_       [52 * apart]byte
 
 	inject inject
 	ranks  *ranks // in place of all other queues, with the strategy Priority; else nil
@@ -178,7 +173,7 @@ func newPool() *Pool {
 // submit makes j, which comes from outside, ready to run.
 func (p *Pool) submit(j job) {
 	p.inject.push(j)
-	p.call()
+	p.wake()
 }
 
 // share makes b ready to run on any worker; inside says that a worker of the pool does so.
@@ -191,7 +186,7 @@ func (p *Pool) share(b *box, inside bool) {
 	if inside {
 		p.standBy()
 	} else {
-		p.call()
+		p.wake()
 	}
 }
 
@@ -201,26 +196,9 @@ func searching(search uint32) uint32 { return search % oneRound }
 
 func round(search uint32) uint32 { return search / oneRound }
 
-// The states of Pool.claim.
-const (
-	noClaim = iota
-	openClaim
-	takenClaim
-)
-
-// call sees to it that a worker comes to the job that a sender from outside has made visible: one
-// that lingers, or one that is woken. The sender is about to give up its processor as a rule. Should
-// the one that lingers be given none, the watchdog wakes another one.
-func (p *Pool) call() {
-	if p.claim.Load() == openClaim && searching(p.search.Load()) == 0 && p.claim.CompareAndSwap(openClaim, takenClaim) {
-		p.arm()
-		return
-	}
-	p.wake()
-}
-
 // wake starts a worker now, unless one is searching already. It is called after a job became
-// visible that no worker is going to come to: by call and by the watchdog.
+// visible that no worker is going to come to: by a sender from outside, who is about to give
+// up its processor as a rule, and by the watchdog.
 func (p *Pool) wake() {
 	for {
 		v := p.search.Load()

@@ -548,36 +548,3 @@ func TestJobsAreVisibleBeforeAWorkerIsWoken(t *testing.T) {
 		})
 	}
 }
-
-// Of those who send from outside one leaves its job to a worker that lingers, with the watchdog armed,
-// and the next one wakes another worker. The one that lingers searches then.
-func TestLinger(t *testing.T) {
-	p := newPool()
-	w := newWorker(p, 1)
-	w.tally = new(tally)
-	called := make(chan struct{})
-	go func() {
-		defer close(called)
-		for p.claim.Load() != openClaim {
-			runtime.Gosched()
-		}
-		p.call()
-	}()
-	for !w.linger() {
-		w.vain = 0
-	}
-	<-called
-	if n := searching(p.search.Load()); n != 1 || p.claim.Load() != noClaim || p.running.Load() != 0 || !p.armed.Load() {
-		t.Errorf("%d search, claim %d, %d goroutines, armed: %v; want 1, none, 0, true", n, p.claim.Load(), p.running.Load(), p.armed.Load())
-	}
-	p.search.Add(^uint32(0))
-
-	p.claim.Store(takenClaim)
-	launched := make(chan struct{})
-	p.fresh = func() { close(launched) }
-	p.call()
-	<-launched
-	if w.linger() || p.claim.Load() != takenClaim {
-		t.Error("a worker lingers beside one whose claim is taken")
-	}
-}

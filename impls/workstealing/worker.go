@@ -46,10 +46,6 @@ const (
 	// are processors: so much that to have Go choose between them costs nothing.
 	long = period / 8
 
-	// After so many times in a row in which lingering was in vain a worker does so in one of
-	// seldom only: to yield may wake another thread.
-	fruitless, seldom = 8, 32
-
 	// many is how many messages a turn may send to the actor that runs next
 	// before others are offered it, if turns are short: 4,096 sends take about
 	// as long as worthwhile says.
@@ -92,7 +88,6 @@ type worker struct {
 	jobs  uint32    // taken between two jobs, modulo poll
 	nexts int       // turns in a row from next
 	depth int       // tasks in progress on its goroutine
-	vain  uint32    // times in a row that it lingered in vain
 	extra bool      // there are more at work than processors; it is to stand back after a period
 	begun time.Time // when it began to be that, or was given a processor again
 	ran   int       // jobs since then
@@ -557,9 +552,6 @@ func (w *worker) find() job {
 		}
 		return j
 	}
-	if w.linger() {
-		return w.look()
-	}
 	if searching(p.search.Load()) > 0 {
 		return job{} // two would only be in each other's way
 	}
@@ -567,36 +559,8 @@ func (w *worker) find() job {
 	return w.look()
 }
 
-// linger has a worker that runs actors give up its processor once before it parks, and reports
-// whether it searches then. Who waits for an actor and tells it something again does so meanwhile,
-// and is spared to wake a worker. The worker is not counted as searching while it is off the
-// processor: it leaves a claim, which one sender takes. After some times in vain, or one at which the
-// processor came back late, it does so seldom.
-func (w *worker) linger() bool {
-	p := w.pool
-	if w.tally == nil || w.extra || p.frugal || searching(p.search.Load()) != 0 {
-		return false
-	}
-	if w.vain >= fruitless && w.vain%seldom != 0 || !p.claim.CompareAndSwap(noClaim, openClaim) {
-		w.vain++
-		return false
-	}
-	w.timed = false // what others take of the time is not its turns'
-	runtime.Gosched()
-	if p.claim.CompareAndSwap(openClaim, noClaim) {
-		w.vain++
-		return false
-	}
-	p.search.Add(1) // before the claim is given back: who comes now sees one of the two
-	p.claim.Store(noClaim)
-	if w.vain = 0; w.stuck.Load() {
-		w.vain = fruitless + 1
-	}
-	return true
-}
-
 // look looks for a job and returns none if the worker is to park. It counts as searching before the
-// call and not after it, and does not give up its processor while it does: who has made something
+// call and not after it, and does not give up its processor in between: who has made something
 // visible relies on it.
 func (w *worker) look() job {
 	p := w.pool
