@@ -439,7 +439,8 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 	c.showFailures()
 	e.conclude()
 	e.warn(g)
-	e.unprove(g)
+	e.unprove()
+	c.Warnings = append(g.tellDamage(), c.Warnings...)
 	return c, nil
 }
 
@@ -453,7 +454,7 @@ func (d *Data) tables(opts Options, accept *regexp.Regexp, c *Comparison) (*eval
 	g.dueTime()
 	g.blameNobody()
 	c.Failures = g.failures
-	j := evaluator{c: c, damaged: make(map[*Row]bool), looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
 	for _, s := range d.sources {
 		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}

@@ -15,7 +15,7 @@ import (
 // What files lack, or have that nobody wrote, makes no verdict: neither does what is pooled and
 // is not the same.
 
-// Damaged is why rows have no verdicts.
+// A damaged is why rows have no verdicts.
 type damaged struct {
 	kind string          // what is wrong
 	what string          // the same with file and line, the first of several
@@ -44,7 +44,8 @@ func (g *grid) addDamage(s *source, damage []record.Damage) {
 	}
 }
 
-// passes reports whether the filter lets something through that may have values in any unit.
+// passes reports whether the filter lets something through that has a value in no unit: it is lent
+// one in each, so that a filter by unit does not hide it.
 func (g *grid) passes(r *benchfmt.Result) bool {
 	all := *r
 	all.Values = nil
@@ -144,13 +145,26 @@ func (g *grid) blameNobody() {
 	}
 }
 
+// markDamaged marks the cells of a row that is damaged, as why says.
+func (e *evaluator) markDamaged(r *Row, why []string) {
+	for i := range r.Cells {
+		if cell := &r.Cells[i]; len(why) > 0 && cell.N > 0 {
+			cell.Damaged = true
+			e.mark(cell, "the file is damaged: %s", strings.Join(why[:min(len(why), shownDamage)], "; "))
+		}
+	}
+}
+
 // unknown takes back all that a cell says beside its values.
 func (c *Cell) unknown() {
-	c.Damaged, c.Lo, c.Hi = true, math.Inf(-1), math.Inf(1)
+	c.Lo, c.Hi = math.Inf(-1), math.Inf(1)
 	if v := c.Vs; v != nil {
 		nan := math.NaN()
 		v.Lo, v.Hi, v.P, v.Adjusted, v.Detectable = nan, nan, nan, nan, nan
 		v.Need, v.NeedTime, v.Undecidable = 0, 0, false
+	}
+	if c.Verdict.compared() {
+		c.Verdict = Unproven
 	}
 }
 
@@ -177,27 +191,20 @@ func (d *Data) twice(i int) string {
 	return ""
 }
 
-// unprove takes back the verdicts of rows that are damaged, and those of cells that pool what is
-// not the same.
-func (e *evaluator) unprove(g *grid) {
+// unprove takes back what is said of cells that are damaged, and the verdicts of those that pool
+// what is not the same.
+func (e *evaluator) unprove() {
 	for _, t := range e.c.Tables {
-		for i := range t.Rows {
-			row := &t.Rows[i]
-			why := g.damageOf(rowKey{row.Name, row.Pkg})
+		for _, row := range t.Rows {
 			for k := range row.Cells {
 				cell := &row.Cells[k]
 				switch {
-				case len(why) > 0 && cell.N > 0:
+				case cell.Damaged:
 					cell.unknown()
-					if cell.Verdict.compared() {
-						cell.Verdict = Unproven
-					}
-					e.mark(cell, "the file is damaged: %s", strings.Join(why[:min(len(why), shownDamage)], "; "))
 				case (cell.Verdict.Proven() || cell.Verdict == Same) && (cell.Pools || row.Base >= 0 && row.Cells[row.Base].Pools):
 					cell.Verdict = Unproven
 				}
 			}
 		}
 	}
-	e.c.Warnings = append(g.tellDamage(), e.c.Warnings...)
 }

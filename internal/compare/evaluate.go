@@ -25,7 +25,6 @@ type evaluator struct {
 
 	tested   []*tested // in the order of c's tables
 	controls []*tested
-	damaged  map[*Row]bool
 
 	// whole are those and the ones that the filter has left out, which tell as well how much
 	// blocks resemble the ones before; nil if there is no filter.
@@ -96,9 +95,9 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 		if r.Base >= 0 && (opts.alone || !has(row, cols[r.Base])) {
 			r.Base = -1
 		}
-		e.damaged[r] = g.damageOf(row) != nil
 		e.row(t, r, cells, unit)
 		e.control(t, r, cells, unit)
+		e.markDamaged(r, g.damageOf(row))
 	}
 	return nil
 }

@@ -355,12 +355,7 @@ func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 
 // addHole adds a hole, if the filter lets it through.
 func (g *grid) addHole(r *benchfmt.Result, h record.Hole) (ok bool) {
-	// A hole has a value in no unit. Lend it one in each, so that a filter
-	// by unit does not hide it.
-	for _, u := range g.units {
-		r.Values = append(r.Values, benchfmt.Value{Unit: u, OrigUnit: g.orig[u]})
-	}
-	ok, _ = g.filter.Apply(r)
+	ok = g.passes(r)
 	switch c := r.GetConfig("copy"); {
 	case !ok:
 	case h.Case == "":

@@ -163,7 +163,7 @@ func (e *evaluator) tails() {
 	var p, by []float64
 	var at []*tested
 	for _, t := range e.tested {
-		if len(t.tail) > 0 && !e.damaged[t.row] {
+		if len(t.tail) > 0 && !t.row.Cells[t.col].Damaged {
 			s := stats.SignedRank(t.tail, e.c.Alpha)
 			p, by, at = append(p, s.P), append(by, s.Est), append(at, t)
 		}
