@@ -561,9 +561,7 @@ func Locate(p *record.Plan, col string) ([]Located, error) {
 	steps := p.Steps()
 	out := make([]Located, len(steps))
 	for i, s := range steps {
-		r := &benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(s.FullName(), "Benchmark"))}
-		r.SetConfig("pkg", s.Case.Pkg)
-		r.SetConfig("side", s.Case.Side)
+		r := s.Place()
 		out[i] = Located{Step: s, Row: at.byRow.Project(r).StringValues(), Col: columnName(at.byCol.Project(r))}
 	}
 	return out, nil

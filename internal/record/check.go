@@ -202,7 +202,7 @@ func (r *fileReader) contradictions() (all []Damage) {
 			continue
 		case name != s.FullName(), rec.Result.GetConfig("pkg") != s.Case.Pkg, rec.Result.GetConfig(SideKey) != s.Case.Side:
 			say(rec.Result, rec.Line(), "a result of %s where the plan has one of %s", place(rec.Result), SubjectID(s.Case.Pkg, s.Case.Side))
-			say(s.place(), rec.Line(), "a result of %s where the plan has one of %s", place(rec.Result), SubjectID(s.Case.Pkg, s.Case.Side))
+			say(s.Place(), rec.Line(), "a result of %s where the plan has one of %s", place(rec.Result), SubjectID(s.Case.Pkg, s.Case.Side))
 			continue
 		case r.planned.Layouts > 1 && rec.Hole == nil && rec.Result.GetConfig("layout") != strconv.Itoa(r.planned.Layout(at.block)):
 			say(rec.Result, rec.Line(), "the plan has another layout than %q in block %d", rec.Result.GetConfig("layout"), at.block)
@@ -238,21 +238,18 @@ func (r *fileReader) gaps(given map[stepIn]int, last int) (all []Damage) {
 				}
 			}
 			if len(lacks) > 0 {
-				all = append(all, Damage{Problem{1, "the value of block " + strings.Join(lacks, ", ") + " is missing, and no reason given"}, []*benchfmt.Result{s.place()}})
+				all = append(all, Damage{Problem{1, "the value of block " + strings.Join(lacks, ", ") + " is missing, and no reason given"}, []*benchfmt.Result{s.Place()}})
 			}
 		}
 	}
 	return all
 }
 
-// place is a result without values that stands where those of s do.
-func (s Step) place() *benchfmt.Result {
+// Place is a result without values that stands where those of s do.
+func (s Step) Place() *benchfmt.Result {
 	r := &benchfmt.Result{Name: benchfmt.Name(strings.TrimPrefix(s.FullName(), ResultMark))}
-	for _, c := range [][2]string{{"pkg", s.Case.Pkg}, {SideKey, s.Case.Side}, {"copy", strconv.Itoa(s.Key().Copy)}} {
-		if c[1] != "" {
-			r.Config = append(r.Config, benchfmt.Config{Key: c[0], Value: []byte(c[1]), File: true})
-		}
-	}
+	r.SetConfig("pkg", s.Case.Pkg)
+	r.SetConfig(SideKey, s.Case.Side)
 	return r
 }
 

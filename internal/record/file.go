@@ -119,7 +119,7 @@ const maxLine = 64<<10 - 1
 func Read(path string, data []byte) *File {
 	text, err := translated(decode(data))
 	r := fileReader{
-		f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, decided: make(map[string]bool), stopped: make(map[int]int),
+		f: &File{Path: path, size: len(data), binary: strings.Contains(text, "\x00")}, stopped: make(map[int]int),
 		damageFinder: damageFinder{ends: make(map[int]bool)},
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func Read(path string, data []byte) *File {
 	r.f.Config = r.settings.List
 	if p := r.planned; p != nil && p.Check() == nil {
 		r.f.Planned = p.Blocks
-		r.f.Finished = r.f.Ended >= p.Blocks || len(r.decided) == len(p.Groups())
+		r.f.Finished = r.f.Ended >= p.Blocks || len(r.stopped) == len(p.Groups())
 	}
 	r.results()
 	r.f.Damage = r.damage()
@@ -156,9 +156,8 @@ type fileReader struct {
 	settings Settings
 	config   config // in force
 
-	planned *Plan           // as far as it can be read
-	decided map[string]bool // rows that a sequential plan has decided
-	stopped map[int]int     // after which block, by Group.Index
+	planned *Plan       // as far as it can be read
+	stopped map[int]int // rows that a sequential plan has decided, and after which block, by Group.Index
 
 	damageFinder
 
@@ -181,7 +180,6 @@ var lineReaders = map[string]func(r *fileReader, l Line) error{
 	caseMark: (*fileReader).planCase,
 	BlockEnd: (*fileReader).blockEnd,
 	decidedMark: func(r *fileReader, l Line) error {
-		r.decided[l.Rest[:strings.LastIndex(l.Rest+" block=", " block=")]] = true
 		fields, _ := ParseFields(l.Rest)
 		group, _ := strconv.Atoi(fields["group"])
 		block, err := strconv.Atoi(fields["block"])
