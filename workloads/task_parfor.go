@@ -15,17 +15,17 @@ import (
 // taskParfor is a loop whose calls do not depend on each other.
 func taskParfor() []Workload {
 	return []Workload{
-		parfor("", "loops of 1,000 calls of some 18 ns, by task.For in a task: whether a short loop loses by being divided", 1000, 12, false),
-		parfor("from=outside", "the same, each loop begun by a goroutine that is not a task", 1000, 12, true),
+		parfor("", "loops of 1,000 calls of some 18 ns, by task.For in a task: whether a short loop loses by being divided", 1000, 18, false),
+		parfor("from=outside", "the same, each loop begun by a goroutine that is not a task", 1000, 18, true),
 		parfor("calls=1000000", "loops of 1,000,000 calls of some 2 ns, by task.For in a task: what a call costs", 1_000_000, 1, false),
-		parfor("calls=64", "loops of 64 calls of some 28 µs, by task.For in a task: whether all processors are at work to the end", 64, 18_000, false),
+		parfor("calls=64", "loops of 64 calls of some 28 µs, by task.For in a task: whether all processors are at work to the end", 64, 16_000, false),
 	}
 }
 
-func parfor(variant, doc string, calls, steps int, outside bool) Workload {
+func parfor(variant, doc string, calls int, rounds uint32, outside bool) Workload {
 	ref := func(name, doc string, loop func(p *parforLoops, k int) error) Ref {
 		return Ref{Name: name, Doc: doc, Prepare: func(Setting) Run {
-			p := newParforLoops(calls, steps)
+			p := newParforLoops(calls, rounds)
 			return &parforRun{taskRun{job: func(n int) (int, error) {
 				return n, p.each(n, func(k int) error { return loop(p, k) })
 			}}, p}
@@ -39,7 +39,7 @@ func parfor(variant, doc string, calls, steps int, outside bool) Workload {
 		Checked: "how often each index was done",
 		Slicing: Slicing{Unit: calls},
 		Prepare: func(st Setting) Run {
-			p, ex := newParforLoops(calls, steps), st.Impl.NewExecutor()
+			p, ex := newParforLoops(calls, rounds), st.Impl.NewExecutor()
 			job := func(n int) (int, error) { return n, demand(ex, p.inTask, n, n) }
 			if outside {
 				job = func(n int) (int, error) {
@@ -64,13 +64,13 @@ func parfor(variant, doc string, calls, steps int, outside bool) Workload {
 
 // parforLoops is what the loops of a run work on.
 type parforLoops struct {
-	steps int
-	sums  []uint32 // of index i, what it was to add as often as it was done
-	times []uint32 // how many loops there were of so many indexes
+	rounds uint32   // of the filler function, in a call
+	sums   []uint32 // of index i, what it was to add as often as it was done
+	times  []uint32 // how many loops there were of so many indexes
 }
 
-func newParforLoops(calls, steps int) *parforLoops {
-	return &parforLoops{steps: steps, sums: make([]uint32, calls), times: make([]uint32, calls+1)}
+func newParforLoops(calls int, rounds uint32) *parforLoops {
+	return &parforLoops{rounds: rounds, sums: make([]uint32, calls), times: make([]uint32, calls+1)}
 }
 
 // each has do run loops of n calls together.
@@ -89,13 +89,7 @@ func (p *parforLoops) each(n int, do func(k int) error) error {
 // call is what is done of index i.
 func (p *parforLoops) call(i int) { p.sums[i] += p.value(i) }
 
-func (p *parforLoops) value(i int) uint32 {
-	x := uint32(i)
-	for range p.steps {
-		x = x*1664525 + 1013904223
-	}
-	return x | 1
-}
+func (p *parforLoops) value(i int) uint32 { return fill(uint32(i), p.rounds) | 1 }
 
 // inTask does n calls in loops.
 func (p *parforLoops) inTask(ctx context.Context, n int) (int, error) {
