@@ -15,29 +15,34 @@ const (
 	blockedFor    = time.Millisecond
 )
 
-// actorBlocked is handlers that block, as those do that read a file or call a library that knows
-// no better. The time is that of the others: waiting for those that sleep is no part of it, where
-// the [Meter] says so.
+// actorBlocked is handlers that block in Go, as those do that wait for a lock or a connection. The
+// time is that of the others: waiting for those that sleep is no part of it, where the [Meter] says
+// so.
 func actorBlocked() []Workload {
-	return []Workload{{
-		Name:    "blocked",
-		Doc:     "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+	return []Workload{blockedBy("blocked", "100 of 1,000 actors sleep for 1 ms in their handler: how long the 900 others wait for them",
+		func(Setting) func(time.Duration) { return time.Sleep })}
+}
+
+// blockedBy is a workload whose handlers block by a function of the setting.
+func blockedBy(name, doc string, by func(Setting) func(time.Duration)) Workload {
+	byHand := func(carry carrying[*nap]) func(Setting) Run {
+		return func(st Setting) Run { return blockedByHand(st, by(st), carry) }
+	}
+	return Workload{
+		Name:    name,
+		Doc:     doc,
 		Op:      "a message that is handled without blocking",
 		Checked: "each message once and by whom it was sent to; how many there were",
 		TooBig:  "1,000 actors, and handlers that sleep stop a machine that has one goroutine",
 		Slicing: Slicing{Unit: blockedFree},
-		Prepare: blockedOnActors,
+		Prepare: func(st Setting) Run { return blockedOnActors(st, by(st)) },
 		Refs: []Ref{
-			{refBuffered, "a goroutine and a buffered channel each", func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](1)) }},
-			{refUnbuffered, "a goroutine and an unbuffered channel each", func(st Setting) Run { return blockedByHand(st, channelsOf[*nap](0)) }},
-			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", func(st Setting) Run { return blockedByHand(st, boxesOf[*nap](0)) }},
-			{
-				Name:    refGoroutines,
-				Doc:     "a goroutine for each message: what one starts who knows that handlers may block",
-				Prepare: func(st Setting) Run { return blockedByHand(st, onGoroutines[*nap]) },
-			},
+			{refBuffered, "a goroutine and a buffered channel each", byHand(channelsOf[*nap](1))},
+			{refUnbuffered, "a goroutine and an unbuffered channel each", byHand(channelsOf[*nap](0))},
+			{refMutexCond, "a goroutine each and a slice behind a mutex and a condition variable", byHand(boxesOf[*nap](0))},
+			{refGoroutines, "a goroutine for each message: what one starts who knows that handlers may block", byHand(onGoroutines[*nap])},
 		},
-	}}
+	}
 }
 
 // A nap is a message to one of the actors, the same in every round.
@@ -59,6 +64,7 @@ type blockedNode struct {
 type blocked struct {
 	*progress
 	meter Meter
+	sit   func(time.Duration) // blocks
 	nodes []blockedNode
 	naps  []nap
 
@@ -69,8 +75,8 @@ type blocked struct {
 	handled atomic.Int64
 }
 
-func newBlocked(s *progress, st Setting) *blocked {
-	b := &blocked{progress: s, meter: st.Meter, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
+func newBlocked(s *progress, st Setting, sit func(time.Duration)) *blocked {
+	b := &blocked{progress: s, meter: st.Meter, sit: sit, nodes: make([]blockedNode, blockedActors), naps: make([]nap, blockedActors)}
 	for i := range b.nodes {
 		b.nodes[i].blocked, b.nodes[i].index = b, i
 		b.naps[i].at = i
@@ -127,7 +133,7 @@ func (n *blockedNode) take(m *nap) error {
 	}
 	n.round = m.round
 	if sleeps(n.index) {
-		time.Sleep(blockedFor)
+		n.sit(blockedFor)
 		n.rested()
 		return nil
 	}
@@ -146,9 +152,9 @@ func (n *blockedNode) Receive(_ *actor.Context, msg any) error {
 	return n.take(m)
 }
 
-func blockedOnActors(st Setting) Run {
+func blockedOnActors(st Setting, sit func(time.Duration)) Run {
 	s := new(system)
-	b := newBlocked(&s.progress, st)
+	b := newBlocked(&s.progress, st, sit)
 	s.raise(st, func(s *system, ctx *actor.Context) (err error) {
 		for i := 0; i < len(b.nodes) && err == nil; i++ {
 			b.nodes[i].self, err = s.spawn(ctx, &b.nodes[i])
@@ -169,9 +175,9 @@ func blockedOnActors(st Setting) Run {
 }
 
 // blockedByHand is Blocked run by a reference.
-func blockedByHand(st Setting, carry carrying[*nap]) Run {
+func blockedByHand(st Setting, sit func(time.Duration), carry carrying[*nap]) Run {
 	g := newGoroutines()
-	b := newBlocked(&g.progress, st)
+	b := newBlocked(&g.progress, st, sit)
 	send := carry(g, blockedActors, func(at int, m *nap) error { return b.nodes[at].take(m) })
 	return &run{g, func(n int) error {
 		return b.do(n, func() error {

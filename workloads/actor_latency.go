@@ -85,6 +85,7 @@ type openLoop struct {
 	interval int64
 	until    func(ns int64) // see Setting
 	asleep   bool           // the sender sleeps for the interval; a message is due when it wakes
+	beside   func() error   // begins what goes on beside the messages of a Do; or nil
 
 	_ [64]byte // both read what is in front, and each writes its own
 
@@ -120,6 +121,11 @@ func newRinglessLoop(s *progress, st Setting, interval int64) *openLoop {
 func (l *openLoop) do(n int, send func(m *timed) error) error {
 	l.begin(n, 1)
 	l.last.Store(l.sent + int64(n))
+	if l.beside != nil {
+		if err := l.beside(); err != nil {
+			return err
+		}
+	}
 	var due int64
 	if l.meter != nil {
 		due = l.meter.Now()

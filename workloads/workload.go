@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"time"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
@@ -42,8 +43,9 @@ type Workload struct {
 	Checked string
 
 	// Needs is what an implementation must promise. Without it the workload
-	// does not finish, so it must be skipped. None here needs anything: tasks wait for
-	// each other by Wait, Value and Yield only, and actors not at all.
+	// does not finish, or is about nothing, so it must be skipped. Of those here only
+	// hogs needs anything: tasks wait for each other by Wait, Value and Yield only, and
+	// actors not at all.
 	Needs dyno.Promises
 
 	// Together says that the workload needs all that an implementation may have.
@@ -69,6 +71,9 @@ type Workload struct {
 	// that are fixed beforehand, so that its figures are latencies and not the
 	// time of an operation. It needs a Meter.
 	Open bool
+
+	// Syscalls says that handlers block by the Setting's Block, without which there is no figure.
+	Syscalls bool
 
 	// Timings are the names of the times that the run tells its Meter, such as
 	// "resume", which become parts of units: resume-p99-ns.
@@ -226,6 +231,10 @@ type Setting struct {
 	// better to do than to run in a circle. Other goroutines must be able to run
 	// meanwhile.
 	Until func(ns int64)
+
+	// Block is a system call that blocks its thread for so long, for the workloads with Syscalls. If it
+	// is nil their handlers sleep.
+	Block func(d time.Duration)
 
 	// middleware is that of the system, for the tests to do harm with.
 	middleware []actor.Middleware

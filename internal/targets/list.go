@@ -155,9 +155,17 @@ func actorAims() []Target {
 		timeAim("Actor", "blocked", ws, "ref-goroutines", 1.5),
 		timeAim("Actor", "spawn", ws, channels, 0.3),
 		aim("Actor", "spawn", ws, "B/actor", "/memory", "memory of an idle actor", 320),
+		timeAim("Actor", "syscalls", ws, channels, 1.1),
 		latencyAim("idlewake", "p50-ns", "median", 1.5),
+		latencyAim("latency1k", "p50-ns", "median", 1.3),
 		latencyAim("latency1k", "p99-ns", "p99", 1.5),
-		latencyAim("latency100k", "p99-ns", "p99", 1),
+		latencyAim("latency100k", "p50-ns", "median", 1.2),
+		latencyAim("latency100k", "p99-ns", "p99", 1.5),
+	}
+	for _, w := range []string{"hogs", "hogs/handlers=8"} {
+		all = append(all,
+			aim("Actor", w, ws, "p50-ns", "/median", "median of the latency beside handlers that compute", 0.05*millisecond),
+			aim("Actor", w, ws, "p99-ns", "/p99", "p99 of the latency beside handlers that compute", 1.5*millisecond))
 	}
 	workloads := []string{"pingpong", "ring", "pairs", "count", "fanin", "big", "ask", "spawn"}
 	for _, w := range workloads {
@@ -207,7 +215,7 @@ func aim(bench, workload, impl, metric, suffix, says string, limit float64) Targ
 
 // latencyAim is one of a latency compared to that of raw channels.
 func latencyAim(workload, metric, which string, limit float64) Target {
-	t := aim("Actor", workload, "workstealing", metric, "", which+" of the latency, over that of ref-chan-buffered", limit)
+	t := aim("Actor", workload, "workstealing", metric, "/"+which, which+" of the latency, over that of ref-chan-buffered", limit)
 	t.Base = "ref-chan-buffered"
 	return t
 }

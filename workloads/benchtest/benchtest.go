@@ -98,7 +98,13 @@ func benchImpl(b *testing.B, w workloads.Workload, impl dyno.Impl) {
 
 func benchRun(b *testing.B, w workloads.Workload, name string, st workloads.Setting, prepare func(workloads.Setting) workloads.Run) {
 	var c crowd
-	b.Run(w.Path()+"/impl="+name, func(b *testing.B) { bench(b, w, &c, st, prepare) })
+	st.Block = block
+	b.Run(w.Path()+"/impl="+name, func(b *testing.B) {
+		if w.Syscalls && block == nil {
+			b.Skip("no system call is known here that blocks its thread and ends by itself")
+		}
+		bench(b, w, &c, st, prepare)
+	})
 }
 
 // bench measures one run of b.N operations, or a session of slices if it is driven. Testing
