@@ -276,14 +276,18 @@ func (f Future) Discard() {
 // Rejected: a mutex and a list of waiters (a reply would wait for who looks); a
 // channel for each use (allocations, and no telling whether a reply is late); to
 // keep the pending ones in a list for the day the system is over (they would
-// never be collected, and all would write to the list): a waiter selects
-// on the channel over, and who does not wait looks at futures.ended.
+// never be collected): only those are in one that goroutines wait for, and who does
+// not wait looks at futures.ended; a channel that is closed then (a select locks all
+// its channels and sorts them, where a lock is taken twice here).
 type promise struct {
 	state  atomic.Uint64
 	system *System
-	wake   chan struct{}   // capacity 1
-	over   <-chan struct{} // closed when the system is over
+	wake   chan struct{} // capacity 1
 	timer  timer
+
+	list       *awaited // the one that it is in while goroutines are in wait
+	inWait     int      // how many; guarded by list, as next and prev
+	next, prev *promise
 
 	// Written in phase writing, read and cleared by who has made the step to
 	// taken.
@@ -447,22 +451,29 @@ func (p *promise) grab(w, inside uint64) (completion, bool) {
 
 // wait is Future.Wait where there is something to wait for.
 func (p *promise) wait(ctx context.Context, ticket uint64) (any, error) {
-	if ctx == nil {
-		ctx = context.Background()
+	var done <-chan struct{}
+	if ctx != nil {
+		done = ctx.Done()
 	}
 	inside := p.enter(ticket)
-	over := p.over
+	p.list.add(p)
 	for {
+		if p.system.futures.ended.Load() { // it was before add, or there was a token
+			p.complete(ticket, ErrOver)
+		}
 		if msg, ok, err := p.take(ticket, inside); ok {
+			p.list.remove(p) // p may be another use's, whose waiters are counted with this one
 			return msg, err
+		}
+		if done == nil {
+			<-p.wake
+			continue
 		}
 		select {
 		case <-p.wake:
-		case <-over:
-			over = nil // if the result is being written there will be a token
-			p.complete(ticket, ErrOver)
-		case <-ctx.Done():
+		case <-done:
 			if p.leave(ticket) {
+				p.list.remove(p)
 				return nil, ctx.Err()
 			}
 		}
@@ -583,12 +594,46 @@ type futures struct {
 	ended atomic.Bool // the system is over
 
 	once sync.Once
-	// Those who wait select on a channel that is closed when the system is
-	// over. To sleep on a channel takes its lock: one for all would be
-	// contended by all, so there are as many as processors, and each promise
-	// has one of them.
-	over []chan struct{}
-	made atomic.Uint32 // promises ever made
+	// The promises that goroutines wait for. One list would be contended by all, so there are as many
+	// as processors, and each promise is in one of them.
+	lists []awaited
+	made  atomic.Uint32 // promises ever made
+}
+
+// awaited is a list of promises that goroutines wait for.
+type awaited struct {
+	mu    sync.Mutex
+	first *promise
+	_     [64]byte // lists are written by different processors
+}
+
+// add says that one more goroutine waits for p.
+func (l *awaited) add(p *promise) {
+	l.mu.Lock()
+	if p.inWait++; p.inWait == 1 {
+		if p.next = l.first; p.next != nil {
+			p.next.prev = p
+		}
+		l.first = p
+	}
+	l.mu.Unlock()
+}
+
+// remove undoes add.
+func (l *awaited) remove(p *promise) {
+	l.mu.Lock()
+	if p.inWait--; p.inWait == 0 {
+		if p.prev == nil {
+			l.first = p.next
+		} else {
+			p.prev.next = p.next
+		}
+		if p.next != nil {
+			p.next.prev = p.prev
+		}
+		p.next, p.prev = nil, nil
+	}
+	l.mu.Unlock()
 }
 
 // get returns a promise that is free, in phase pending.
@@ -605,25 +650,25 @@ func (f *futures) grow(s *System) *promise {
 	p := &promise{
 		system: s,
 		wake:   make(chan struct{}, 1),
-		over:   f.over[f.made.Add(1)%uint32(len(f.over))],
+		list:   &f.lists[f.made.Add(1)%uint32(len(f.lists))],
 	}
 	p.timer.waiter = p
 	return p
 }
 
-func (f *futures) init() {
-	f.over = make([]chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range f.over {
-		f.over[i] = make(chan struct{})
-	}
-}
+func (f *futures) init() { f.lists = make([]awaited, runtime.GOMAXPROCS(0)) }
 
 // close is called once, when the system is over.
 func (f *futures) close() {
 	f.once.Do(f.init)
 	f.ended.Store(true)
-	for _, c := range f.over {
-		close(c)
+	for i := range f.lists {
+		l := &f.lists[i]
+		l.mu.Lock()
+		for p := l.first; p != nil; p = p.next {
+			p.signal()
+		}
+		l.mu.Unlock()
 	}
 }
 

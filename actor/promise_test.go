@@ -3,10 +3,12 @@ package actor
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 )
@@ -446,11 +448,54 @@ func TestFuturesAreCollected(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
+// TestEndOfTheSystemReachesAllWaiters: those with a context that can end and those without, of one
+// Future and of several, also where one has given up before, and one that comes later.
+func TestEndOfTheSystemReachesAllWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newAsking(wallClock{})
+		canceled, cancel := context.WithCancel(context.Background())
+		open, end := context.WithCancel(context.Background())
+		defer end()
+		results := make(chan error, 20)
+		var all []Future
+		for range 5 {
+			f := s.NewFuture(0)
+			all = append(all, f)
+			for _, ctx := range []context.Context{canceled, open, nil, context.Background()} {
+				go func() {
+					_, err := f.Wait(ctx)
+					results <- err
+				}()
+			}
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		s.futures.close()
+		synctest.Wait()
+		seen := map[error]int{}
+		for len(results) > 0 {
+			seen[<-results]++
+		}
+		if want := map[error]int{context.Canceled: 5, ErrOver: 5, ErrTaken: 10}; !maps.Equal(seen, want) {
+			t.Errorf("the waiters were told %v, want %v", seen, want)
+		}
+		for _, f := range all {
+			if f.promise.list.first != nil || f.promise.inWait != 0 {
+				t.Error("a promise is left in the list, and nobody waits for it")
+			}
+		}
+		if _, err := s.NewFuture(0).Wait(nil); err != ErrOver {
+			t.Errorf("who comes later is told %v", err)
+		}
+	})
+}
+
 // TestSystemsLeaveProcsAlone: a system asks how many processors there are, and changes nothing.
 func TestSystemsLeaveProcsAlone(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	s, _ := newAsking(wallClock{})
-	if s.NewFuture(0); runtime.GOMAXPROCS(0) != 3 || len(s.futures.over) != 3 {
-		t.Errorf("of 3 processors %d are left, and %d are known", runtime.GOMAXPROCS(0), len(s.futures.over))
+	if s.NewFuture(0); runtime.GOMAXPROCS(0) != 3 || len(s.futures.lists) != 3 {
+		t.Errorf("of 3 processors %d are left, and %d are known", runtime.GOMAXPROCS(0), len(s.futures.lists))
 	}
 }

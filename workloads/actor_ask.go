@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -285,17 +286,14 @@ func (r *askFuture) Do(n int) error {
 		return err
 	}
 	r.deal(n)
-	// What is wrong ends the wait for a reply that does not come.
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
 	r.timer.Reset(patience)
 	defer r.timer.Stop()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
 		select {
-		case <-r.over:
-			cancel(r.err())
+		case <-r.over: // something is wrong: the system's end ends the wait for a reply that does not come
+			_ = r.shutdown(parting)
 		case <-stop:
 		}
 	}()
@@ -304,27 +302,18 @@ func (r *askFuture) Do(n int) error {
 		return r.request()
 	}
 	for r.left > 0 {
-		if err := r.askOnce(ctx, ask); err != nil {
+		msg, err := r.sys.Ask(r.clientRef, 0, ask).Wait(context.Background())
+		if a, ok := msg.(*answer); !ok {
+			err = cmp.Or(err, errStray())
+		} else {
+			err = r.take(a)
+		}
+		if err != nil {
 			r.fail(err)
 			return r.err() // why the server has stopped, if that is why
 		}
 	}
 	return r.err()
-}
-
-// askOnce asks and waits for the reply.
-func (r *askFuture) askOnce(ctx context.Context, ask func(actor.ReplyTo) any) error {
-	f := r.sys.Ask(r.clientRef, 0, ask)
-	msg, err := f.Wait(ctx)
-	if err != nil {
-		f.Discard()
-		return err
-	}
-	a, ok := msg.(*answer)
-	if !ok {
-		return errStray()
-	}
-	return r.take(a)
 }
 
 // askByHand is ask run by a reference.

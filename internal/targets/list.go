@@ -152,6 +152,7 @@ func actorAims() []Target {
 		timeAim("Actor", "fanin/producers=64/from=outside", ws, channels, 1),
 		timeAim("Actor", "ask", ws, channels, 0.2),
 		timeAim("Actor", "ask/from=outside", ws, channels, 1),
+		timeAim("Actor", "ask/from=outside/by=future", ws, channels, 1),
 		timeAim("Actor", "blocked", ws, "ref-goroutines", 1.5),
 		timeAim("Actor", "spawn", ws, channels, 0.3),
 		aim("Actor", "spawn", ws, "B/actor", "/memory", "memory of an idle actor", 320),
