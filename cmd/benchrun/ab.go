@@ -63,7 +63,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline")
-	if err := refuse(cmd, rule{kept, runner.BuildFlags, "builds two sides in two ways, and a baseline is built as go env says"}); err != nil {
+	if err := refuse(cmd, rule{kept && !maps.Equal(c.Builds[0], c.Builds[1]), runner.BuildFlags, "has one value with a baseline, which is built as the new version is"}); err != nil {
 		return err
 	}
 	if err := refuse(cmd, rule{cmd.Flags().Changed("baseline"), []string{"on", "resume"}, "does not go with --baseline, which is for this machine, and is noted in what is resumed"}); err != nil {
@@ -117,7 +117,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 // notKept are the flags that say how it is measured and judged.
 var notKept = []string{
 	"baseline", "within", "gate", "allow-empty", "comment", "why", "command", "bench", "count", "on", "out", "resume", "blocks", "rounds", "slice",
-	"plan", "time", "seed", "idle", "identical", "alpha", "margin", "accept",
+	"plan", "time", "seed", "idle", "identical", "alpha", "margin", "accept", "gogc", "gomemlimit",
 }
 
 // keep keeps a build of one version.

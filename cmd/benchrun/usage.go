@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // flagGroups are the flags of cmd as its help has them.
@@ -90,13 +91,8 @@ func ofOthers(flag string, owners []string) error {
 func nearestFlag(cmd *cobra.Command, name string) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	slices.SortStableFunc(names, func(a, b string) int {
-		return levenshtein.ComputeDistance(a, name) - levenshtein.ComputeDistance(b, name)
-	})
-	for _, near := range names {
-		if levenshtein.ComputeDistance(near, name) <= 1+len(name)/4 || len(name) > 2 && strings.HasPrefix(near, name) {
-			return near
-		}
+	if i := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.HasPrefix(n, name) }); i >= 0 {
+		return names[i]
 	}
-	return ""
+	return console.Nearest(name, names)
 }

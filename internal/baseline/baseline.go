@@ -23,8 +23,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/agnivade/levenshtein"
-
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/jobs"
 )
 
@@ -43,9 +42,10 @@ type Baseline struct {
 	Dirty   string    `json:"dirty,omitempty"` // as session.Commit has it
 	Made    time.Time `json:"made"`
 
-	Protocol int               `json:"protocol"` // by which its benchmarks are driven
-	Settings map[string]string `json:"settings"` // what go env said; GOVERSION, GOOS and GOARCH are there
-	Patterns []string          `json:"patterns"` // of the packages
+	Protocol int               `json:"protocol"`        // by which its benchmarks are driven
+	Settings map[string]string `json:"settings"`        // what go env said; GOVERSION, GOOS and GOARCH are there
+	Build    string            `json:"build,omitempty"` // the flags that asked for some of them, each with a space before
+	Patterns []string          `json:"patterns"`        // of the packages
 	Layouts  int               `json:"layouts"`
 	Packages []Package         `json:"packages"`
 	Parts    []jobs.Part       `json:"parts"`
@@ -146,7 +146,6 @@ func (s Shelf) Open(module, name string) (*Baseline, error) {
 func (s Shelf) unknown(module, name string) error {
 	all, _ := s.All()
 	var own, elsewhere []string
-	near, least := "", len(name)/3+2 // from here on it is another name
 	for _, b := range all {
 		if b.Module != module {
 			if b.Name == name {
@@ -155,12 +154,9 @@ func (s Shelf) unknown(module, name string) error {
 			continue
 		}
 		own = append(own, b.Name)
-		if d := levenshtein.ComputeDistance(strings.ToLower(b.Name), strings.ToLower(name)); d < least {
-			near, least = b.Name, d
-		}
 	}
 	what := fmt.Sprintf("there is no baseline %q of %s", name, module)
-	switch {
+	switch near := console.Nearest(name, own); {
 	case near != "":
 		return fmt.Errorf("%s; did you mean %s?", what, near)
 	case len(elsewhere) > 0:
@@ -177,7 +173,7 @@ func (b *Baseline) Again() string {
 	if b.Commit != "" && b.Dirty == "false" {
 		again += " " + b.Commit[:min(12, len(b.Commit))]
 	}
-	return again
+	return again + b.Build
 }
 
 // read reads the document in a baseline's folder.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agnivade/levenshtein"
 	"golang.org/x/perf/benchmath"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/stats"
 )
@@ -120,12 +120,10 @@ func firstBase(cols []Column, cells []*gridCell, unit string) int {
 // didYouMean ends a sentence about s with the nearest candidate, if one is near enough to be
 // meant.
 func didYouMean(s string, candidates []string) string {
-	distance := func(c string) int { return levenshtein.ComputeDistance(strings.ToLower(s), strings.ToLower(c)) }
-	near := slices.MinFunc(candidates, func(a, b string) int { return distance(a) - distance(b) })
-	if distance(near) > 1+len(s)/4 {
-		return "."
+	if near := console.Nearest(s, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Sprintf("; did you mean %q?", near)
+	return "."
 }
 
 // row fills the cells of r.

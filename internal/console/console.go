@@ -2,7 +2,7 @@
 // stay, and on a terminal a line below them that is written again and again
 // ([Console]). It also has the few forms in which such lines put things: numbers with
 // their nouns ([Count]), durations ([Rough]), what a program printed ([Indent]), words
-// of a command to be typed ([ShellWord]).
+// of a command to be typed ([ShellWord]), the name that was meant ([Nearest]).
 package console
 
 import (
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agnivade/levenshtein"
 	"golang.org/x/term"
 )
 
@@ -123,4 +124,16 @@ func ShellWord(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Nearest returns the name that is nearest to what was typed, whatever the case; "" if none
+// is near enough to be meant.
+func Nearest(typed string, names []string) (near string) {
+	least := len(typed)/4 + 2 // from here on it is another name
+	for _, name := range names {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(typed)); d < least {
+			near, least = name, d
+		}
+	}
+	return near
 }

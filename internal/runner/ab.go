@@ -204,10 +204,7 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		if v.twoBuilds() && names[1] == versions.WorkTree {
 			names[1] = names[0]
 		}
-		v.packages = append(more, c.Packages...)
-		if len(v.packages) == 0 {
-			v.packages = []string{"./..."}
-		}
+		v.choose(more, c.Packages)
 	} else {
 		names, v.packages = sidesOf(from), from.Plan.Packages
 	}

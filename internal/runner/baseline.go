@@ -79,9 +79,7 @@ func (r *Runner) Keep(ctx context.Context, c *AB, name string) (kept *baseline.B
 
 func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf baseline.Shelf, name string) (*baseline.Baseline, error) {
 	version, packages := v.one(ctx, c.Args)
-	if v.packages = append(packages, c.Packages...); len(v.packages) == 0 {
-		v.packages = []string{"./..."}
-	}
+	v.choose(packages, c.Packages)
 	if err := v.layOne(ctx, 0, version, nil); err != nil {
 		return nil, hinted(c.Dir, err, c.Args...)
 	}
@@ -132,7 +130,7 @@ func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf bas
 	}
 	b := &baseline.Baseline{
 		Name: name, Module: module, Version: t.Name, Made: time.Now().UTC().Truncate(time.Second),
-		Protocol: program.Version, Patterns: v.packages, Layouts: max(1, plan.Layouts), Settings: settings,
+		Protocol: program.Version, Patterns: v.packages, Layouts: max(1, plan.Layouts), Settings: settings, Build: c.Builds[0].flags(),
 	}
 	b.Commit, b.Dirty = commitOf(ctx, t, "")
 	if before, err := shelf.Open(module, name); err == nil {
@@ -241,7 +239,7 @@ func (v *Versions) takeBaseline(seen []string) error {
 		if err != nil {
 			return err
 		}
-		b := testbin.Binary{Pkg: p.Pkg, Side: sides[0], Source: p.Source, Dir: folder}
+		b := testbin.Binary{Pkg: p.Pkg, Side: sides[0], Source: p.Source, Dir: folder, Env: v.builds[1].runEnv()}
 		for l, path := range images {
 			b.Layouts = append(b.Layouts, testbin.Image{Path: path, Hash: p.Images[l]})
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/versions"
@@ -187,6 +188,16 @@ func (b Build) describe(ctx context.Context, dir string) []record.Setting {
 		}
 	}
 	return all
+}
+
+// flags are what asks for b, to be typed.
+func (b Build) flags() (s string) {
+	for _, flag := range BuildFlags {
+		if v := b[flag]; v != "" {
+			s += " --" + flag + " " + console.ShellWord(v)
+		}
+	}
+	return s
 }
 
 // String is what a side's name is followed by, such as ", go1.27.4, GOGC=50"; "" for a Build of

@@ -106,6 +106,13 @@ func (v *Versions) isOtherVersion(ctx context.Context, name string) bool {
 	return v.workspace.IsRevision(ctx, name) || versions.IsModuleVersion(name) || v.workspace.IsModule(name) && !v.workspace.IsHere(ctx, name)
 }
 
+// choose makes the packages those of the arguments and more, or all below the folder.
+func (v *Versions) choose(packages, more []string) {
+	if v.packages = append(packages, more...); len(v.packages) == 0 {
+		v.packages = []string{"./..."}
+	}
+}
+
 // twoBuilds reports whether the sides are to be built in two ways, or to run in two.
 func (v *Versions) twoBuilds() bool { return !maps.Equal(v.builds[0], v.builds[1]) }
 

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/console"
 )
 
 // A Tree is a version of a module, laid out on the disk.
@@ -132,16 +132,8 @@ func (w *Workspace) nearestRef(ctx context.Context, name string) string {
 	if i := strings.IndexAny(name, "~^@"); i > 0 {
 		name, suffix = name[:i], name[i:]
 	}
-	least, near := len(name)/3+2, "" // from here on it is another name
-	for _, ref := range append(strings.Fields(out), "HEAD") {
-		if ref == name {
-			return "" // it is there, and has no such commit
-		}
-		if d := levenshtein.ComputeDistance(strings.ToLower(ref), strings.ToLower(name)); d < least {
-			least, near = d, ref
-		}
-	}
-	if near == "" {
+	near := console.Nearest(name, append(strings.Fields(out), "HEAD"))
+	if near == "" || near == name { // it is there, and has no such commit
 		return ""
 	}
 	return near + suffix

@@ -310,8 +310,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/baseline",
 			Why:      "it keeps files under names: how they are built and measured is for others",
-			Ours:     []string{"internal/jobs"},
-			Others:   []string{"github.com/agnivade/levenshtein"},
+			Ours:     []string{"internal/console", "internal/jobs"},
 		},
 		{
 			Packages: "internal/machinelock",
@@ -340,9 +339,9 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/compare",
 			Why:      "it judges what is recorded, from any subject and for any output",
-			Ours:     []string{"internal/record", "internal/stats"},
+			Ours:     []string{"internal/console", "internal/record", "internal/stats"},
 			TestOurs: []string{"internal/recordtest", "internal/session"},
-			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/perf/..."},
+			Others:   []string{"golang.org/x/perf/..."},
 		},
 		{
 			Packages: "internal/calibrate",
@@ -375,8 +374,8 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/versions",
 			Why:      "it lays out versions of a module, whatever is done with them",
-			Ours:     []string{"internal/child", "internal/scratch"},
-			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/mod/modfile", "golang.org/x/mod/module"},
+			Ours:     []string{"internal/child", "internal/console", "internal/scratch"},
+			Others:   []string{"golang.org/x/mod/modfile", "golang.org/x/mod/module"},
 		},
 		{
 			Packages: "internal/peers",
@@ -390,7 +389,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/console",
 			Why:      "it is how any command says what it does: it knows no command",
-			Others:   []string{"golang.org/x/term"},
+			Others:   []string{"github.com/agnivade/levenshtein", "golang.org/x/term"},
 		},
 		{
 			Packages: "internal/runner",
@@ -477,7 +476,6 @@ var importPolicy = Policy{
 			Ours:     []string{"hw", "hw/firmware/line", "internal/...", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/barepath"},
 			Others: []string{
-				"github.com/agnivade/levenshtein",
 				"github.com/spf13/cobra/...",
 				"github.com/spf13/pflag",
 				"golang.org/x/term",
