@@ -161,6 +161,31 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The list opens on the run that began last, whatever its folder, its name and the time of its
+// file, and with what came of it in a sentence.
+func TestListOpensOnTheNewest(t *testing.T) {
+	dir := t.TempDir()
+	run := func(name, started string, fast int) {
+		if started != "" {
+			started = "started: " + started + "\n"
+		}
+		write(t, filepath.Join(dir, name), []byte(started+strings.Repeat(fmt.Sprintf("BenchmarkX/impl=ref-a 1 5 ns/op\nBenchmarkX/impl=b 1 %d ns/op\n", fast), 8)))
+	}
+	run("board/nothing.bench", "2026-11-26T10:00:00Z", 5)
+	run("a/newest.bench", "2026-11-28T10:00:00Z", 2)
+	run("z/20261127-100000-abc.bench", "", 9) // said by the name only, and written last
+	_, body := want(t, serving(t, dir, Options{}), "/", 200)
+	cards := strings.Split(body, "<li ")[1:]
+	for i, want := range []string{"a/newest.bench", "z/20261127-100000-abc.bench", "board/nothing.bench"} {
+		if !strings.Contains(cards[i], ">"+want+"</a>") {
+			t.Errorf("card %d is not %s:\n%s", i, want, cards[i])
+		}
+	}
+	if !strings.Contains(cards[0], "<h2>The newest run</h2>") || !strings.Contains(cards[0], `<p class="lead">b: no difference proven on 1 of 1; 0.400`) || strings.Contains(cards[1], "newest run") || !strings.Contains(cards[1], "1.800") {
+		t.Errorf("it opens on %s", cards[0])
+	}
+}
+
 // What the file holds now is what is shown, and what explains it.
 func TestReportFollowsTheFile(t *testing.T) {
 	dir := folder(t)
