@@ -403,6 +403,7 @@ func TestTables(t *testing.T) {
 	for name, table := range simulatedTables {
 		t.Run(name, func(t *testing.T) { checkTable(t, name, table(n)) })
 	}
+	t.Run("quarter", func(t *testing.T) { checkTable(t, "quarter", quarterTable(t, 20)) })
 }
 
 // checkTable holds a table of the document to what it should be, or writes it.

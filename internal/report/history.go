@@ -59,7 +59,11 @@ func historyRead(h *history.History) []string {
 		of = counted(len(machines), "machine")
 	}
 	lines := []string{fmt.Sprintf("%s read, %s of %s, %s to %s", counted(h.Files, "file"), counted(len(h.Runs), "run"), of, date(first), date(last))}
-	return append(lines, fmt.Sprintf("%s with a reference; %d without one are not judged", countedSeries(judged), len(h.Series)-judged))
+	says := fmt.Sprintf("%s with a reference; %d without one are not judged", countedSeries(judged), len(h.Series)-judged)
+	if judged == 0 && len(h.Series) > 0 {
+		says += ": benchrun ab v1.2.0, against the same old version each time, is measured beside one"
+	}
+	return append(lines, says)
 }
 
 func countedSeries(n int) string { return strconv.Itoa(n) + " series" }
