@@ -150,6 +150,8 @@ type Column struct {
 	Name string
 	Ref  bool // the name says that it is a reference
 	Peer bool // the name says that it is other people's
+	// Silent says that of a pair, this one has no result in the table's unit, and none was due.
+	Silent bool
 }
 
 // A Row is one benchmark: its name without the column key.

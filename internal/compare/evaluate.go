@@ -68,14 +68,18 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 	rows := slices.DeleteFunc(slices.Clone(g.rows), func(row rowKey) bool {
 		return !failed(row) && !slices.ContainsFunc(g.cols, func(col string) bool { return has(row, col) })
 	})
-	cols := slices.DeleteFunc(slices.Clone(g.cols), func(col string) bool {
+	silent := func(col string) bool {
 		return !slices.ContainsFunc(rows, func(row rowKey) bool {
 			cell := g.cells[cellKey{row, col}]
 			return has(row, col) || cell != nil && len(cell.holes) > 0
 		})
-	})
+	}
+	cols := slices.Clone(g.cols)
+	if !g.pair() {
+		cols = slices.DeleteFunc(cols, silent)
+	}
 	for _, col := range cols {
-		t.Cols = append(t.Cols, Column{Name: col, Ref: record.IsReference(col), Peer: record.IsPeer(col)})
+		t.Cols = append(t.Cols, Column{Name: col, Ref: record.IsReference(col), Peer: record.IsPeer(col), Silent: silent(col)})
 	}
 	base := slices.Index(cols, opts.Base)
 	if opts.Base != "" && !slices.Contains(g.cols, opts.Base) {
@@ -158,6 +162,8 @@ func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 			if !cell.Hole {
 				cell.Verdict = Skipped
 			}
+		case t.Cols[i].Silent:
+			// nothing was due: what one of a pair never reports is a warning
 		case !outside(i) && !onlyOutside:
 			cell.Verdict, cell.Hole = Missing, true
 			e.mark(cell, noReason)
@@ -655,6 +661,21 @@ func OrNone(s string) string {
 	return s
 }
 
+// unreported returns the units of which column i has no value, though it has of others.
+func (c *Comparison) unreported(i int) (units []string) {
+	reports := false
+	for _, t := range c.Tables {
+		if t.Cols[i].Silent && !t.Resource {
+			units = append(units, t.Unit)
+		}
+		reports = reports || !t.Cols[i].Silent
+	}
+	if !reports {
+		return nil
+	}
+	return units
+}
+
 // warn adds the warnings that concern the comparison as a whole.
 func (e *evaluator) warn(g *grid) {
 	warn := func(format string, args ...any) {
@@ -671,6 +692,13 @@ func (e *evaluator) warn(g *grid) {
 	}
 	if e.unpaired {
 		warn("some comparisons are unpaired (no common blocks) and prove nothing: noise that drifts between the columns is taken for a difference far more often than the level says")
+	}
+	if g.pair() {
+		for i, col := range g.cols {
+			if units := e.c.unreported(i); len(units) > 0 {
+				warn("no result of %s has %s: not compared", col, strings.Join(units, ", "))
+			}
+		}
 	}
 	for _, f := range e.c.Files {
 		holes := due(f.Holes)

@@ -106,6 +106,12 @@ func (g *grid) versions() bool {
 		!slices.ContainsFunc(g.cols, func(col string) bool { return col != record.SideOld && col != record.SideNew })
 }
 
+// pair reports whether two things are compared, such as two versions or two files. What only
+// one of them reports is a column of both all the same.
+func (g *grid) pair() bool {
+	return len(g.cols) == 2 && slices.Contains([]string{record.SideKey, ".file", "commit"}, g.col)
+}
+
 // findFailures fills g.failures. accept matches the names of benchmarks that may be
 // gone, or skip themselves; nil matches none.
 func (g *grid) findFailures(accept *regexp.Regexp) {

@@ -227,7 +227,11 @@ func nothingInCommon(c *compare.Comparison) string {
 	case alike > 0:
 		return fmt.Sprintf("no benchmark is in two columns; the names of %d of %d differ in GOMAXPROCS only (%s)", alike, len(numbers), strings.Join(all, ", "))
 	case isPair(c):
-		return t.Cols[0].Name + " and " + t.Cols[1].Name + " have no benchmark in common"
+		lacks := "benchmark"
+		if t.Cols[0].Silent || t.Cols[1].Silent {
+			lacks = "unit"
+		}
+		return fmt.Sprintf("%s and %s have no %s in common", t.Cols[0].Name, t.Cols[1].Name, lacks)
 	}
 	return "no benchmark is in two columns"
 }

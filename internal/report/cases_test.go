@@ -64,6 +64,16 @@ func TestFiguresMeanOneThing(t *testing.T) {
 		gate        string // what is slower
 		undecidedBy string // what the gate cannot tell
 	}{
+		"a pair whose first unit only one of them reports stays a pair": {
+			files:   []string{times("A-8", "7 a-ns/op 10~.1 ns/op"), times("A-8", "20~.1 ns/op 5 zz/op")},
+			says:    []string{"b.txt against a.txt, 1 benchmark", "×1.965", "warning: no result of a.txt has zz/op: not compared", "warning: no result of b.txt has a-ns/op: not compared"},
+			saysNot: []string{"ratio to the base", "missing"},
+		},
+		"a pair that has no unit in common stays a pair": {
+			files:   []string{times("A-8", "7 a-ns/op"), times("A-8", "5 b-ns/op")},
+			says:    []string{"b.txt against a.txt, 1 benchmark", "a.txt and b.txt have no unit in common", "no result of b.txt has a-ns/op: not compared", "no result of a.txt has b-ns/op: not compared"},
+			saysNot: []string{"all results are of", "missing"},
+		},
 		"three columns hide no memory": {
 			files: []string{times("A-8", same+"0 errors/op 0 allocs/op"), times("A-8", same+"0 errors/op 0 allocs/op"), times("A-8", same+"100 errors/op 5 allocs/op")},
 			says:  []string{"c.txt: ", "allocs/op: worse on A (0 to 5)", "ratio in errors/op", "+100 ?", "ratio in allocs/op", "+5 worse"},

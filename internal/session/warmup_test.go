@@ -264,14 +264,15 @@ func TestRoundsOfRareCollections(t *testing.T) {
 		want   int
 	}{
 		{0, ms, 100, 100},
-		{2 * ms, ms, 100, 3},    // of 64 ms, as collections take much of the time: a hundred cycles
-		{20 * ms, ms, 100, 3},   // ten
-		{80 * ms, ms, 100, 345}, // so many that a collection, 1.15 ms, is a 300th
-		{time.Minute, ms, 100, 345},
+		{2 * ms, ms, 100, 3},     // of 64 ms, as collections take much of the time: a hundred cycles
+		{20 * ms, ms, 100, 3},    // ten
+		{80 * ms, ms, 100, 5},    // of a whole cycle, as long as the two
+		{200 * ms, ms, 100, 464}, // so many that a collection, 1.55 ms, is a 300th
+		{time.Minute, ms, 100, 464},
 		{20 * ms, 5 * ms, 20, 40},
 		{20 * ms, 100 * time.Microsecond, 1000, 3},
-		{80 * ms, 50 * time.Microsecond, 1000, record.MostRounds}, // it would be 6,890
-		{2 * ms, ms, 300, 9},                                      // what was asked for, twice
+		{200 * ms, 50 * time.Microsecond, 1000, record.MostRounds}, // it would be 9,280
+		{2 * ms, ms, 300, 9},                                       // what was asked for, twice
 	} {
 		path, _ := turnsRun(t, turnsPlanOf(2, 1, c.rounds, c.slice), &fakeWorld{make: func(_ int, s record.Step) *fakeDriver {
 			f := &fakeDriver{perOp: constantly(100)}
@@ -316,7 +317,8 @@ func TestSlicesHaveWholeCollections(t *testing.T) {
 	}{
 		{0, 1 << 20, leastCall, leastCall},
 		{5 * ms, 1 << 18, sharedSlice, sharedSlice},
-		{30 * ms, 1 << 18, leastCall, leastCall}, // 1.2 % of the time
+		{30 * ms, 1 << 18, sharedSlice, sharedSlice}, // 2.5 % of the time
+		{100 * ms, 1 << 18, leastCall, leastCall},    // 0.8 %
 		{100 * ms, 8 << 20, 100 * ms, 100 * ms},
 		{time.Second, 64 << 20, 256 * ms, 256 * ms},
 	} {
