@@ -352,7 +352,7 @@ func TestNoiseIsNoCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 2))
 	for noise := stray / 8; noise <= 64*stray; noise *= 2 {
 		for _, draw := range []func() float64{r.NormFloat64, r.Float64, r.ExpFloat64} {
-			count := func() value { return value{v: 5 + noise*draw(), twin: math.NaN()} }
+			count := func() *value { return &value{v: 5 + noise*draw()} }
 			wrong := 0
 			for range tries {
 				same := tested{table: &Table{Unit: "allocs/op"}, vs: new(Versus), pairs: []valuePair{{count(), count()}, {count(), count()}}}

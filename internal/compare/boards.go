@@ -44,7 +44,7 @@ type maker struct {
 }
 
 func makerOf(r *benchfmt.Result) maker {
-	return maker{r.GetConfig(record.BoardKey), IsEmulated(r.GetConfig(record.EmulatedKey))}
+	return maker{record.ConfigOf(r, record.BoardKey), IsEmulated(record.ConfigOf(r, record.EmulatedKey))}
 }
 
 // String names it in a message.

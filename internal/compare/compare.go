@@ -65,6 +65,9 @@ type Options struct {
 	// Stdin is what the path "-" reads; nil means os.Stdin.
 	Stdin io.Reader
 
+	// Unit is the only unit that is compared, as it is written in results. Empty means all.
+	Unit string
+
 	// alone: nothing is compared with anything, so there is no base.
 	alone bool
 }
@@ -448,23 +451,50 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 
 // tables fills the tables of c, before the tests of it are taken together.
 func (d *Data) tables(opts Options, accept *regexp.Regexp, c *Comparison) (*evaluator, *grid, error) {
-	g, err := arrange(d, opts, c)
+	g, err := d.grid(opts, accept, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	g.findFailures(accept)
-	g.dueTime()
-	g.blameNobody()
-	c.Failures = g.failures
-	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string)}
+	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string), times: g.times}
 	for _, s := range d.sources {
 		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}
-	c.Tables = make([]Table, len(g.units))
-	for i, unit := range g.units {
+	units := slices.DeleteFunc(slices.Clone(g.units), func(unit string) bool { return opts.Unit != "" && g.orig[unit] != opts.Unit })
+	c.Tables = make([]Table, len(units))
+	for i, unit := range units {
 		if err := j.table(&c.Tables[i], g, unit, opts); err != nil {
 			return nil, nil, err
 		}
 	}
 	return &j, g, nil
+}
+
+// grid returns what opts ask for, arranged, and says in c what is to be said of that. It is made
+// once, whatever it is compared by.
+func (d *Data) grid(opts Options, accept *regexp.Regexp, c *Comparison) (*grid, error) {
+	key := Options{Col: opts.Col, Filter: opts.Filter, Accept: opts.Accept}
+	made, ok := d.grids[key]
+	if !ok {
+		g, err := arrange(d, opts, &made.says)
+		if err != nil {
+			return nil, err
+		}
+		g.findFailures(accept)
+		g.dueTime()
+		g.blameNobody()
+		made.grid, made.says.Failures = g, g.failures
+		if d.grids == nil {
+			d.grids = make(map[Options]arranged)
+		}
+		d.grids[key] = made
+	}
+	c.Files, c.Problems, c.Failures = made.says.Files, made.says.Problems, made.says.Failures
+	c.Warnings = slices.Clip(made.says.Warnings)
+	return made.grid, nil
+}
+
+// An arranged is a grid, and what is to be said of it.
+type arranged struct {
+	grid *grid
+	says Comparison
 }

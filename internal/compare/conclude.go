@@ -49,7 +49,7 @@ func (e *evaluator) conclude() {
 // which others are looked at.
 func (e *evaluator) measure() {
 	here := slices.Concat(e.tested, e.controls)
-	at := make(map[string]*tested)
+	at := make(map[comparedAt]*tested)
 	for _, t := range here {
 		at[t.place()] = t
 	}
@@ -76,10 +76,15 @@ func (e *evaluator) measure() {
 	}
 }
 
-// place says which comparison t is, of the first copies or of the controls.
-func (t *tested) place() string {
+// comparedAt says which comparison one is, of the first copies or of the controls.
+type comparedAt struct {
+	unit, pkg, row, col string
+	control             bool
+}
+
+func (t *tested) place() comparedAt {
 	control := t.row.Control != nil && t.vs == &t.row.Control.Vs
-	return fmt.Sprintf("%q %q %q %q %v", t.unit, t.row.Package, t.row.Name, t.table.Cols[t.col].Name, control)
+	return comparedAt{t.unit, t.row.Package, t.row.Name, t.table.Cols[t.col].Name, control}
 }
 
 // The mean is estimated in two ways: the plain one is that of all slices, and the typical
@@ -114,18 +119,19 @@ func estimate(members []*tested, alpha float64) {
 		}
 		usual, excess = append(usual, typical), append(excess, rest)
 	}
+	means, typical, rest := plain.Tests(), usual.Tests(), excess.Tests()
 	for i, t := range members {
 		k := at[i]
 		if len(t.typical) == 0 {
-			t.settle(plain.Mean(i, t.looks, alpha), 1)
+			t.settle(means.Mean(i, t.looks, alpha), 1)
 			continue
 		}
-		if t.vs.RareCosts = excess.Mean(k, t.looks, alpha).P <= excessLevel; t.vs.RareCosts {
-			t.settle(plain.Mean(i, t.looks, alpha*plainShare), plainShare)
+		if t.vs.RareCosts = rest.Mean(k, t.looks, alpha).P <= excessLevel; t.vs.RareCosts {
+			t.settle(means.Mean(i, t.looks, alpha*plainShare), plainShare)
 			continue
 		}
-		t.settle(usual.Mean(k, t.looks, alpha*typicalShare), typicalShare)
-		rough := plain.Mean(i, stats.Looks{}, oneSigma) // the plain mean, and its standard error
+		t.settle(typical.Mean(k, t.looks, alpha*typicalShare), typicalShare)
+		rough := means.Mean(i, stats.Looks{}, oneSigma) // the plain mean, and its standard error
 		t.rough = &rough
 	}
 }
@@ -228,8 +234,8 @@ func (t *tested) byCount(margin float64) stats.Answer {
 	var x, ref []float64
 	for _, p := range t.pairs {
 		x, ref = append(x, p.x.v), append(ref, p.ref.v)
-		if !math.IsNaN(p.ref.twin) {
-			ref = append(ref, p.ref.twin)
+		if p.ref.twin != nil {
+			ref = append(ref, p.ref.twin.v)
 		}
 	}
 	stray := Negligible(t.table.Unit)

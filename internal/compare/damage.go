@@ -60,7 +60,7 @@ func (g *grid) passes(r *benchfmt.Result) bool {
 func (g *grid) rowOf(r *benchfmt.Result) rowKey {
 	key := rowKey{name: g.byRow.Project(r).StringValues()}
 	if !g.colKeys["pkg"] {
-		key.pkg = r.GetConfig("pkg")
+		key.pkg = record.ConfigOf(r, "pkg")
 	}
 	return key
 }

@@ -48,6 +48,12 @@ func TestDataIsComparedManyTimes(t *testing.T) {
 	if c, err := d.Compare(Options{Col: ".file"}); err != nil || c.Tables[0].Cols[0].Name != host {
 		t.Errorf("together: %+v, %v", c, err)
 	}
+	// One unit alone is as it is among all.
+	all, err1 := d.Compare(Options{Col: "/impl"})
+	one, err2 := d.Compare(Options{Col: "/impl", Unit: "B/op"})
+	if err1 != nil || err2 != nil || len(all.Tables) != 2 || len(one.Tables) != 1 || shown(fmt.Sprintf("%+v", one.Tables[0])) != shown(fmt.Sprintf("%+v", all.Tables[1])) {
+		t.Errorf("%v, %v: %+v in one unit, %+v in all", err1, err2, one, all)
+	}
 	if _, err := d.Compare(Options{Alpha: 2}); err == nil || !strings.Contains(err.Error(), "alpha is 2") {
 		t.Errorf("alpha of 2: %v", err)
 	}

@@ -22,6 +22,7 @@ type evaluator struct {
 	c     *Comparison
 	looks map[string]stats.Looks // by file
 	notes map[string]int         // index in c.Notes by text
+	times map[timesKey]times     // of the grid
 
 	tested   []*tested // in the order of c's tables
 	controls []*tested
@@ -217,8 +218,11 @@ func blockValues(values []value) []BlockValue {
 
 // perBlock returns one value a block, the median of the block's values, in
 // order of appearance, and whether there was anything to reduce. Values
-// without a block stay.
+// without a block stay. It returns in if there was nothing.
 func perBlock(in []value) (out []value, reduced bool) {
+	if ascending(in) {
+		return in, false
+	}
 	index := make(map[blockID]int)
 	var groups [][]float64
 	for _, v := range in {
@@ -236,6 +240,17 @@ func perBlock(in []value) (out []value, reduced bool) {
 		}
 	}
 	return out, len(out) < len(in)
+}
+
+// ascending reports whether values are of blocks of one file, each of a later one than the value
+// before, as a run writes them.
+func ascending(s []value) bool {
+	for i := range s {
+		if s[i].number < 1 || i > 0 && (s[i].file != s[i-1].file || s[i].number <= s[i-1].number) {
+			return false
+		}
+	}
+	return true
 }
 
 // gaps notes what a cell lacks and why.
@@ -310,7 +325,8 @@ func (t *tested) String() string {
 func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit string) {
 	cell, base := &r.Cells[col], &r.Cells[r.Base]
 	cell.Vs = untested(len(x), len(ref))
-	setRatios(cell.Blocks, x, ref)
+	pairs := pair(x, ref)
+	setRatios(cell.Blocks, pairs)
 	switch {
 	case base.Center > 0 && cell.Center >= 0:
 		cell.Vs.Ratio = cell.Center / base.Center
@@ -324,7 +340,7 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 		cell.Vs.Ratio = 1
 		return
 	}
-	if counted(t.Unit) && allCloser(x, ref, Negligible(t.Unit)) {
+	if counted(t.Unit) && allCloser(pairs, x, ref, Negligible(t.Unit)) {
 		cell.Verdict = Same
 		return
 	}
@@ -343,12 +359,13 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 		// They vary after all, so they are tested like others.
 		x, _ = perBlock(x)
 		ref, _ = perBlock(ref)
+		pairs = pair(x, ref)
 	}
 	if !t.Exact && unvarying(x, ref) {
 		cell.Verdict = Same // nothing to test
 		return
 	}
-	test := e.test(cell.Vs, x, ref, unit)
+	test := e.test(cell.Vs, pairs, x, ref, unit)
 	test.table, test.row, test.col = t, r, col
 	test.setTypical(cell.Blocks)
 	if t.Resource {
@@ -412,8 +429,10 @@ func Negligible(unit string) float64 {
 
 // largest returns the largest absolute value of both.
 func largest(x, ref []value) (most float64) {
-	for _, v := range slices.Concat(x, ref) {
-		most = max(most, math.Abs(v.v))
+	for _, s := range [][]value{x, ref} {
+		for i := range s {
+			most = max(most, math.Abs(s[i].v))
+		}
 	}
 	return most
 }
@@ -427,25 +446,27 @@ func (e *evaluator) control(t *Table, r *Row, cells []*gridCell, unit string) {
 	copies, _ := perBlock(cells[i].control[unit])
 	ref, _ := perBlock(cells[i].values[unit])
 	r.Control = &Control{Col: i, Vs: *untested(len(copies), len(ref)), Blocks: blockValues(copies)}
-	setRatios(r.Control.Blocks, copies, ref)
-	if _, ok := pair(copies, ref); !ok || t.Exact || unvarying(copies, ref) || largest(copies, ref) < Negligible(t.Unit) {
+	pairs := pair(copies, ref)
+	setRatios(r.Control.Blocks, pairs)
+	if len(pairs) == 0 || t.Exact || unvarying(copies, ref) || largest(copies, ref) < Negligible(t.Unit) {
 		return // nothing to test
 	}
-	test := e.test(&r.Control.Vs, copies, ref, unit)
+	test := e.test(&r.Control.Vs, pairs, copies, ref, unit)
 	test.table, test.row, test.col = t, r, i
 	test.setTypical(r.Control.Blocks)
 	e.controls = append(e.controls, test)
 }
 
 // test takes in how far x lies from ref, block by block if they were measured
-// together: then it is tested when all comparisons are known.
-func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
+// together, as pairs: then it is tested when all comparisons are known.
+func (e *evaluator) test(vs *Versus, pairs []valuePair, x, ref []value, unit string) *tested {
 	test := &tested{vs: vs, unit: unit, logs: positive(x) && positive(ref)}
-	for _, v := range slices.Concat(x, ref) {
-		test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
+	for _, s := range [][]value{x, ref} {
+		for _, v := range s {
+			test.partial, test.rare = test.partial || v.partial, max(test.rare, v.rare)
+		}
 	}
-	pairs, ok := pair(x, ref)
-	if !ok {
+	if len(pairs) == 0 {
 		test.apart(vs, x, ref, e)
 		return test
 	}
@@ -453,6 +474,7 @@ func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
 	vs.Paired, vs.N, vs.BaseN = true, len(pairs), len(pairs)
 	layouts := make(map[string]bool)
 	test.looks = e.looks[pairs[0].x.file]
+	test.blocks = stats.Blocks{D: make([]float64, 0, len(pairs)), Number: make([]int, 0, len(pairs)), Layout: make([]string, 0, len(pairs))}
 	for _, p := range pairs {
 		d := p.x.v - p.ref.center(arithmetic)
 		if test.logs {
@@ -477,14 +499,13 @@ func (e *evaluator) test(vs *Versus, x, ref []value, unit string) *tested {
 		if o, ok := stats.Ordered(test.blocks.D); ok {
 			vs.Lag1, vs.Trend = o.Lag1, o.Trend
 		}
-		test.typical, test.tail = typical(vs, pairs, e.c.Alpha)
+		test.typical, test.tail = e.typical(vs, pairs)
 	}
 	return test
 }
 
 // setRatios gives the blocks of x their ratios to ref, whether or not there is anything to test.
-func setRatios(blocks []BlockValue, x, ref []value) {
-	pairs, _ := pair(x, ref)
+func setRatios(blocks []BlockValue, pairs []valuePair) {
 	for _, p := range pairs {
 		if base := p.ref.center(geometric); p.x.v > 0 && base > 0 {
 			forBlock(blocks, p, func(b *BlockValue) { b.Ratio = p.x.v / base })
@@ -557,22 +578,34 @@ func (p valuePair) rounds() (n int) {
 }
 
 // A valuePair is two values of the same block.
-type valuePair struct{ x, ref value }
+type valuePair struct{ x, ref *value }
 
 // pair returns the values of x and ref that belong to the same block, by file and
-// block, and whether they can be paired: every value has a block, and some
-// block has both. Blocks of different files are different blocks, since they were
-// not measured together. What only one of the two has is left out.
-func pair(x, ref []value) (pairs []valuePair, ok bool) {
-	if slices.ContainsFunc(slices.Concat(x, ref), func(v value) bool { return v.block == "" }) {
-		return nil, false
+// block. There are none if a value has no block. Blocks of different files are different
+// blocks, since they were not measured together. What only one of the two has is left out.
+func pair(x, ref []value) (pairs []valuePair) {
+	if len(x) == len(ref) && ascending(x) && ascending(ref) {
+		for i := range x {
+			if x[i].blockID == ref[i].blockID {
+				pairs = append(slices.Grow(pairs, len(x)-len(pairs)), valuePair{&x[i], &ref[i]})
+			}
+		}
+		if len(pairs) == len(x) {
+			return pairs
+		}
+		pairs = nil
 	}
-	of := make(map[blockID]value)
-	for _, v := range ref {
-		of[v.blockID] = v
+	hasNone := func(v value) bool { return v.block == "" }
+	if slices.ContainsFunc(x, hasNone) || slices.ContainsFunc(ref, hasNone) {
+		return nil
+	}
+	of := make(map[blockID]*value)
+	for i := range ref {
+		of[ref[i].blockID] = &ref[i]
 	}
 	files := make(map[string]int)
-	for _, v := range x {
+	for i := range x {
+		v := &x[i]
 		if _, ok := files[v.file]; !ok {
 			files[v.file] = len(files)
 		}
@@ -580,17 +613,16 @@ func pair(x, ref []value) (pairs []valuePair, ok bool) {
 			pairs = append(pairs, valuePair{v, r})
 		}
 	}
-	number := func(p valuePair) int { n, _ := strconv.Atoi(p.x.block); return n }
 	slices.SortStableFunc(pairs, func(a, b valuePair) int {
-		return cmp.Or(files[a.x.file]-files[b.x.file], cmp.Compare(number(a), number(b)))
+		return cmp.Or(files[a.x.file]-files[b.x.file], cmp.Compare(a.x.number, b.x.number))
 	})
-	return pairs, len(pairs) > 0
+	return pairs
 }
 
 // positive reports whether all values, and their twins, have a logarithm.
 func positive(s []value) bool {
 	return !slices.ContainsFunc(s, func(v value) bool {
-		return !(v.v > 0) || math.IsInf(v.v, 1) || v.twin <= 0 || math.IsInf(v.twin, 1)
+		return !(v.v > 0) || math.IsInf(v.v, 1) || v.twin != nil && (v.twin.v <= 0 || math.IsInf(v.twin.v, 1))
 	})
 }
 

@@ -18,28 +18,34 @@ import (
 
 // A value is one measurement, and where it stands.
 type value struct {
-	blockID
-	v      float64
-	layout string // of the binary, "" if the results do not say
+	*measured
+	v float64
 
 	// twin is the value of a second process of the same code in the same block, the
-	// control's; NaN if there is none.
-	twin       float64
-	twinRounds []float64
+	// control's; nil if there is none.
+	twin *value
 
 	// rounds are the block's slices, in this unit, by round; NaN is one that is
 	// missing. Nil if it has none, or they are of another unit.
 	rounds []float64
+}
 
-	// partial says that v has not all that the operations cost: most collections of
-	// garbage are outside. rare is the part of the time that is likely to be missing
-	// because they are rare.
+// A measured is what is known of values that one process gave.
+type measured struct {
+	blockID
+	number int    // of the block; 0 if it has none
+	layout string // of the binary, "" if the results do not say
+
+	// took is how long measuring it took, warm-up included.
+	took time.Duration
+
+	// Of a time that is made of slices: partial says that it has not all that the operations
+	// cost: most collections of garbage are outside. rare is the part of the time that is likely
+	// to be missing because they are rare. row is how long its row took in this block with everything.
+	// Where they are not known they are zero.
 	partial bool
 	rare    float64
-
-	// took is how long measuring it took, warm-up included, and row how long its row
-	// took in this block with everything; 0 if that is not known.
-	took, row time.Duration
+	row     time.Duration
 }
 
 // A blockID names a block; block is "" if the results have none.
@@ -75,6 +81,7 @@ type grid struct {
 	cols   []string
 	cells  map[cellKey]*gridCell
 	copies int // results of third and further copies, which are not compared
+	times  map[timesKey]times
 
 	damage []damaged
 	files  []string // labels
@@ -127,7 +134,7 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	}
 	g := &grid{
 		projection: at, colKeys: make(map[string]bool), colNames: make(map[benchproc.Key]string),
-		meta: make(benchfmt.UnitMetadataMap), orig: make(map[string]string), cells: make(map[cellKey]*gridCell),
+		meta: make(benchfmt.UnitMetadataMap), orig: make(map[string]string), cells: make(map[cellKey]*gridCell), times: make(map[timesKey]times),
 	}
 	for _, f := range g.byCol.Fields() {
 		g.colKeys[f.Name] = true
@@ -242,7 +249,7 @@ func newSeenRows(d *Data) *seenRows {
 }
 
 func (s *seenRows) add(r *benchfmt.Result) {
-	for _, pkg := range []string{"", r.GetConfig("pkg")} {
+	for _, pkg := range []string{"", record.ConfigOf(r, "pkg")} {
 		s.names[rowKey{string(r.Name), pkg}] = true
 		s.names[rowKey{s.rows.Project(r).StringValues(), pkg}] = true
 	}
@@ -307,13 +314,13 @@ func (g *grid) cell(r *benchfmt.Result) *gridCell {
 	if cell == nil {
 		cell = &gridCell{
 			place:  place{math.MaxInt, len(g.cells)},
-			pkg:    r.GetConfig("pkg"),
+			pkg:    record.ConfigOf(r, "pkg"),
 			values: make(map[string][]value), control: make(map[string][]value),
 			config: make(map[string][]string),
 		}
 		g.cells[key] = cell
 	}
-	if i, err := strconv.Atoi(r.GetConfig("case")); err == nil {
+	if i, err := strconv.Atoi(record.ConfigOf(r, "case")); err == nil {
 		cell.place.plan = min(cell.place.plan, i)
 	}
 	return cell
@@ -323,7 +330,7 @@ func (g *grid) cell(r *benchfmt.Result) *gridCell {
 func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 	cell := g.cell(r)
 	values := cell.values
-	switch r.GetConfig("copy") {
+	switch record.ConfigOf(r, "copy") {
 	case "", "1":
 	case "2":
 		values = cell.control
@@ -336,16 +343,17 @@ func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 			cell.config[s.Key] = append(cell.config[s.Key], string(s.Value))
 		}
 	}
-	took := measuring(r, rounds)
+	from := &measured{
+		blockID: blockID{record.ConfigOf(r, ".file"), record.ConfigOf(r, "block")}, layout: record.ConfigOf(r, "layout"),
+		took: measuring(r, rounds),
+	}
+	from.number, _ = strconv.Atoi(from.block)
 	for _, v := range r.Values {
 		if _, ok := g.orig[v.Unit]; !ok {
 			g.orig[v.Unit] = record.Written(v)
 			g.units = append(g.units, v.Unit)
 		}
-		val := value{
-			blockID: blockID{r.GetConfig(".file"), r.GetConfig("block")}, layout: r.GetConfig("layout"),
-			v: record.InUnit(v, g.orig[v.Unit]), twin: math.NaN(), took: took,
-		}
+		val := value{measured: from, v: record.InUnit(v, g.orig[v.Unit])}
 		if v.Unit == "sec/op" {
 			val.ofSlices(rounds, record.InUnit(benchfmt.Value{Value: 1e-9, Unit: "sec/op"}, g.orig[v.Unit]))
 		}
@@ -356,7 +364,7 @@ func (g *grid) add(r *benchfmt.Result, rounds *record.Slices) {
 // addHole adds a hole, if the filter lets it through.
 func (g *grid) addHole(r *benchfmt.Result, h record.Hole) (ok bool) {
 	ok = g.passes(r)
-	switch c := r.GetConfig("copy"); {
+	switch c := record.ConfigOf(r, "copy"); {
 	case !ok:
 	case h.Case == "":
 		g.packages = append(g.packages, h)
@@ -405,6 +413,7 @@ func (v *value) ofSlices(s *record.Slices, ns float64) {
 		return
 	}
 	sum, n := 0.0, 0
+	v.rounds = make([]float64, 0, len(s.Ns))
 	for _, t := range s.Ns {
 		if t < 0 {
 			v.rounds = append(v.rounds, math.NaN())
@@ -415,7 +424,9 @@ func (v *value) ofSlices(s *record.Slices, ns float64) {
 	}
 	if n > 0 {
 		v.v = sum * ns / float64(s.N) / float64(n)
-		v.partial, v.rare, v.row = !s.Whole, s.Rare, s.Took
+		from := *v.measured
+		from.partial, from.rare, from.row = !s.Whole, s.Rare, s.Took
+		v.measured = &from
 	}
 }
 

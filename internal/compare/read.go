@@ -32,6 +32,7 @@ func mergeHoles(holes []record.Hole) (out []record.Hole) {
 // one goroutine at a time.
 type Data struct {
 	sources []*source
+	grids   map[Options]arranged
 	done    map[Options]*Comparison
 }
 
@@ -117,7 +118,7 @@ func newSource(arg string, f File, from *record.File) *source {
 		for _, c := range rec.Result.Config {
 			settings.Add(c.Key, string(c.Value))
 		}
-		if b := rec.Result.GetConfig("block"); b != "" {
+		if b := record.ConfigOf(rec.Result, "block"); b != "" {
 			blocks[b] = true
 		}
 	}
@@ -136,7 +137,7 @@ func (d *Data) columns() string {
 		})
 	}
 	switch {
-	case d.nothingButHoles(), of(func(r *benchfmt.Result) bool { return r.GetConfig(record.SideKey) != "" }):
+	case d.nothingButHoles(), of(func(r *benchfmt.Result) bool { return record.ConfigOf(r, record.SideKey) != "" }):
 		return record.SideKey
 	case of(func(r *benchfmt.Result) bool { return nameHasKey(r.Name, "impl") }):
 		return "/impl"

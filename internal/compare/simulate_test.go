@@ -24,7 +24,7 @@ type madeUp struct {
 
 // value is what a process gives in a block, at moments that all sides have in common.
 func (m madeUp) value(r *rand.Rand, block int, moments []float64, shift, rare float64) value {
-	v := value{blockID: blockID{"f", strconv.Itoa(block)}, layout: strconv.Itoa(block), twin: math.NaN()}
+	v := value{measured: &measured{blockID: blockID{"f", strconv.Itoa(block)}, number: block, layout: strconv.Itoa(block)}}
 	level := shift + m.process*r.NormFloat64()
 	for _, moment := range moments {
 		ns := 1e6 * math.Exp(moment+level+m.noise*r.NormFloat64())
@@ -48,7 +48,7 @@ func (m madeUp) reports(n int, alpha float64, seed uint64) (all []*tested) {
 	for len(all) < n {
 		var family []*tested
 		add := func(x, ref []value) *tested {
-			t := j.test(untested(len(x), len(ref)), x, ref, "sec/op")
+			t := j.test(untested(len(x), len(ref)), pair(x, ref), x, ref, "sec/op")
 			family = append(family, t)
 			return t
 		}

@@ -31,18 +31,18 @@ func withTwins(values, control []value) []value {
 	for i, v := range out {
 		k := slices.IndexFunc(control, func(c value) bool { return c.blockID == v.blockID && c.block != "" })
 		if k >= 0 {
-			out[i].twin, out[i].twinRounds = control[k].v, control[k].rounds
+			out[i].twin = &control[k]
 		}
 	}
 	return out
 }
 
 // center returns what v and its twin have in the middle, by the mean of two values.
-func (v value) center(mean func(a, b float64) float64) float64 {
-	if math.IsNaN(v.twin) {
+func (v *value) center(mean func(a, b float64) float64) float64 {
+	if v.twin == nil {
 		return v.v
 	}
-	return mean(v.v, v.twin)
+	return mean(v.v, v.twin.v)
 }
 
 func arithmetic(a, b float64) float64 { return a/2 + b/2 }
@@ -51,9 +51,8 @@ func geometric(a, b float64) float64 { return math.Sqrt(a) * math.Sqrt(b) }
 
 // allCloser reports whether all pairs of x and ref differ by less than this, or if there
 // are no pairs, all values.
-func allCloser(x, ref []value, than float64) bool {
-	pairs, ok := pair(x, ref)
-	if !ok {
+func allCloser(pairs []valuePair, x, ref []value, than float64) bool {
+	if len(pairs) == 0 {
 		all := floats(slices.Concat(x, ref))
 		return slices.Max(all)-slices.Min(all) < than
 	}
@@ -62,9 +61,13 @@ func allCloser(x, ref []value, than float64) bool {
 
 // distributionOf is that of all slices of the values; nil if they have none.
 func distributionOf(values []value) *Distribution {
-	var all []float64
+	n := 0
 	for _, v := range values {
-		all = append(all, v.slices()...)
+		n += len(v.rounds)
+	}
+	all := make([]float64, 0, n)
+	for _, v := range values {
+		all = v.slices(all)
 	}
 	if len(all) == 0 {
 		return nil
@@ -73,9 +76,14 @@ func distributionOf(values []value) *Distribution {
 	return &Distribution{N: len(all), P50: quantile(all, 0.5), P90: quantile(all, 0.9), P99: quantile(all, 0.99), Max: all[len(all)-1]}
 }
 
-// slices are the rounds of v that are not missing.
-func (v value) slices() []float64 {
-	return slices.DeleteFunc(slices.Clone(v.rounds), math.IsNaN)
+// slices appends the rounds of v that are not missing to all.
+func (v *value) slices(all []float64) []float64 {
+	for _, ns := range v.rounds {
+		if !math.IsNaN(ns) {
+			all = append(all, ns)
+		}
+	}
+	return all
 }
 
 // quantile returns the least of the sorted values that at least the part q of them
@@ -84,24 +92,53 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// typical compares the typical times of pairs, and their tails. It returns by how
-// much they differ in each block, and by how much the tail of each pair moved beyond
-// that, as logarithms; nil if some have no slices, or too few.
-func typical(vs *Versus, pairs []valuePair, alpha float64) (center, beyond []float64) {
+// times is what the slices of pairs say.
+type times struct {
+	typical, beyond      []float64 // by how much typical times differ in each block, and by how much the tails moved beyond that, as logarithms
+	ratio, lo, hi        float64
+	tail, tailLo, tailHi float64
+}
+
+// A timesKey says of which pairs that is: of the cells that these are the first values of.
+type timesKey struct {
+	x, ref *measured
+	twin   bool
+	alpha  float64
+}
+
+// typical compares the typical times of pairs, and their tails, as logarithms; nil if some have no
+// slices, or too few. It takes most of the time of a comparison, and the same is compared
+// again where the control is, or the base of a target.
+func (e *evaluator) typical(vs *Versus, pairs []valuePair) (center, beyond []float64) {
+	first := pairs[0]
+	key := timesKey{first.x.measured, first.ref.measured, first.ref.twin != nil, e.c.Alpha}
+	t, ok := e.times[key]
+	if !ok {
+		t = timesOf(pairs, e.c.Alpha)
+		if e.times != nil {
+			e.times[key] = t
+		}
+	}
+	vs.Typical, vs.TypicalLo, vs.TypicalHi, vs.Tail, vs.TailLo, vs.TailHi = t.ratio, t.lo, t.hi, t.tail, t.tailLo, t.tailHi
+	return t.typical, t.beyond
+}
+
+func timesOf(pairs []valuePair, alpha float64) (t times) {
 	var tail []float64
 	for _, p := range pairs {
 		d, ok := p.ref.typically(p.x)
 		if !ok {
-			return nil, nil
+			t, tail = times{}, nil
+			break
 		}
-		center = append(center, d)
-		if t, ok := p.ref.tail(p.x); ok {
-			tail, beyond = append(tail, t), append(beyond, t-d)
+		t.typical = append(t.typical, d)
+		if moved, ok := p.ref.tail(p.x); ok {
+			tail, t.beyond = append(tail, moved), append(t.beyond, moved-d)
 		}
 	}
-	vs.Typical, vs.TypicalLo, vs.TypicalHi = ratioOf(center, alpha)
-	vs.Tail, vs.TailLo, vs.TailHi = ratioOf(tail, alpha)
-	return center, beyond
+	t.ratio, t.lo, t.hi = ratioOf(t.typical, alpha)
+	t.tail, t.tailLo, t.tailHi = ratioOf(tail, alpha)
+	return t
 }
 
 // ratioOf is the ratio of which logs are the logarithms in each block, with its bounds;
@@ -120,10 +157,11 @@ const typicalRounds = 10
 // typically returns by how much x lies above the base v in a round, and above v's twin
 // if there is one: the Hodges-Lehmann estimate over the rounds that both have, as a
 // logarithm.
-func (v value) typically(x value) (d float64, ok bool) {
+func (v *value) typically(x *value) (d float64, ok bool) {
 	over := func(base []float64) (float64, bool) {
-		var logs []float64
-		for i := range min(len(x.rounds), len(base)) {
+		n := min(len(x.rounds), len(base))
+		logs := make([]float64, 0, n)
+		for i := range n {
 			if a, b := x.rounds[i], base[i]; a > 0 && b > 0 {
 				logs = append(logs, math.Log(a)-math.Log(b))
 			}
@@ -134,8 +172,10 @@ func (v value) typically(x value) (d float64, ok bool) {
 		return stats.HodgesLehmann(logs), true
 	}
 	d, ok = over(v.rounds)
-	if twin, there := over(v.twinRounds); ok && there {
-		d = arithmetic(d, twin)
+	if ok && v.twin != nil {
+		if twin, there := over(v.twin.rounds); there {
+			d = arithmetic(d, twin)
+		}
 	}
 	return d, ok
 }
@@ -145,8 +185,11 @@ const tailSlices = 20
 
 // tail returns by how much the 99th percentile of x's slices lies above that of the
 // base v, as a logarithm.
-func (v value) tail(x value) (d float64, ok bool) {
-	a, b := x.slices(), v.slices()
+func (v *value) tail(x *value) (d float64, ok bool) {
+	if min(len(x.rounds), len(v.rounds)) < tailSlices {
+		return 0, false
+	}
+	a, b := x.slices(make([]float64, 0, len(x.rounds))), v.slices(make([]float64, 0, len(v.rounds)))
 	if min(len(a), len(b)) < tailSlices || slices.Min(a) <= 0 || slices.Min(b) <= 0 {
 		return 0, false
 	}

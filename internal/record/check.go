@@ -200,13 +200,13 @@ func (r *fileReader) contradictions() (all []Damage) {
 		case !ok || !planned:
 			say(rec.Result, rec.Line(), "a result of no benchmark of the plan")
 			continue
-		case name != s.FullName(), rec.Result.GetConfig("pkg") != s.Case.Pkg, rec.Result.GetConfig(SideKey) != s.Case.Side:
+		case name != s.FullName(), ConfigOf(rec.Result, "pkg") != s.Case.Pkg, ConfigOf(rec.Result, SideKey) != s.Case.Side:
 			say(rec.Result, rec.Line(), "a result of %s where the plan has one of %s", place(rec.Result), SubjectID(s.Case.Pkg, s.Case.Side))
 			say(s.Place(), rec.Line(), "a result of %s where the plan has one of %s", place(rec.Result), SubjectID(s.Case.Pkg, s.Case.Side))
 			continue
-		case r.planned.Layouts > 1 && rec.Hole == nil && rec.Result.GetConfig("layout") != strconv.Itoa(r.planned.Layout(at.block)):
-			say(rec.Result, rec.Line(), "the plan has another layout than %q in block %d", rec.Result.GetConfig("layout"), at.block)
-		case rec.Hole == nil && rec.Slices == nil && sliced[at.StepKey] && rec.Result.GetConfig("driven") != ModeProcess:
+		case r.planned.Layouts > 1 && rec.Hole == nil && ConfigOf(rec.Result, "layout") != strconv.Itoa(r.planned.Layout(at.block)):
+			say(rec.Result, rec.Line(), "the plan has another layout than %q in block %d", ConfigOf(rec.Result, "layout"), at.block)
+		case rec.Hole == nil && rec.Slices == nil && sliced[at.StepKey] && ConfigOf(rec.Result, "driven") != ModeProcess:
 			say(rec.Result, rec.Line(), "a result without its slices")
 		}
 		if rec.Slices != nil && !rec.Slices.agree(rec.Result) {
@@ -254,12 +254,12 @@ func (s Step) Place() *benchfmt.Result {
 }
 
 // place says of which version of which package a result is.
-func place(r *benchfmt.Result) string { return SubjectID(r.GetConfig("pkg"), r.GetConfig(SideKey)) }
+func place(r *benchfmt.Result) string { return SubjectID(ConfigOf(r, "pkg"), ConfigOf(r, SideKey)) }
 
 // stepOf returns the step and the block of a result, as its configuration has them.
 func stepOf(r *benchfmt.Result) (at stepIn, ok bool) {
 	number := func(key string) int {
-		n, err := strconv.Atoi(r.GetConfig(key))
+		n, err := strconv.Atoi(ConfigOf(r, key))
 		if ok = ok && err == nil && n > 0; err != nil {
 			n = 0
 		}
@@ -268,7 +268,7 @@ func stepOf(r *benchfmt.Result) (at stepIn, ok bool) {
 	ok = true
 	at.Index, at.block = number("case"), number("block")
 	at.Copy = 1
-	if r.GetConfig("copy") != "" {
+	if ConfigOf(r, "copy") != "" {
 		at.Copy = number("copy")
 	}
 	return at, ok

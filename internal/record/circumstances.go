@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -17,24 +16,25 @@ type Setting struct {
 type Settings struct {
 	List []Setting
 	at   map[string]int // index of a key
+	has  map[[2]string]bool
 }
 
 // Add adds a value, if it is not empty.
 func (s *Settings) Add(key, value string) {
-	if value == "" {
+	if value == "" || s.has[[2]string{key, value}] {
 		return
+	}
+	if s.at == nil {
+		s.at, s.has = make(map[string]int), make(map[[2]string]bool)
 	}
 	i, ok := s.at[key]
 	if !ok {
-		if s.at == nil {
-			s.at = make(map[string]int)
-		}
+		key = strings.Clone(key) // a part of a file would keep all of that
 		i, s.at[key] = len(s.List), len(s.List)
 		s.List = append(s.List, Setting{Key: key})
 	}
-	if set := &s.List[i]; !slices.Contains(set.Values, value) {
-		set.Values = append(set.Values, value)
-	}
+	key, value = s.List[i].Key, strings.Clone(value)
+	s.List[i].Values, s.has[[2]string{key, value}] = append(s.List[i].Values, value), true
 }
 
 // Circumstances are what a reader needs to judge a figure, as configuration

@@ -335,7 +335,7 @@ func (r *fileReader) hole(l Line) error {
 	res.Config = at.now()
 	if h.Case != "" {
 		res.Name = benchfmt.Name(h.Case[len(ResultMark):])
-		h.Pkg, h.Side = res.GetConfig("pkg"), res.GetConfig(SideKey)
+		h.Pkg, h.Side = ConfigOf(res, "pkg"), ConfigOf(res, SideKey)
 	}
 	r.f.Holes = append(r.f.Holes, Record{Result: res, Hole: &h, number: l.Number})
 	return nil
@@ -434,6 +434,11 @@ func (c *config) set(key, value string) {
 		c.list, c.shared = slices.Clone(c.list), false
 	}
 	i := slices.IndexFunc(c.list, func(o benchfmt.Config) bool { return o.Key == key })
+	if i < 0 {
+		key = strings.Clone(key) // which would keep all of the file
+	} else {
+		key = c.list[i].Key
+	}
 	switch last := len(c.list) - 1; {
 	case i < 0 && value == "":
 	case i < 0:

@@ -13,6 +13,9 @@ const toolKey = "tool"
 // translated returns text, or what it says in the Go benchmark format if another tool has
 // written it; see package foreign.
 func translated(text string) (string, error) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return text, nil
+	}
 	run, err := foreign.Read([]byte(text))
 	if err != nil || run == nil {
 		return text, err

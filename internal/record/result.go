@@ -21,6 +21,16 @@ func ParseResult(line string) (*benchfmt.Result, bool) {
 	return res, ok
 }
 
+// ConfigOf is r.GetConfig(key), which makes a map of all the configuration of each result first.
+func ConfigOf(r *benchfmt.Result, key string) string {
+	for i := range r.Config {
+		if r.Config[i].Key == key {
+			return string(r.Config[i].Value)
+		}
+	}
+	return ""
+}
+
 // Written returns the unit of v as it stands in the file.
 func Written(v benchfmt.Value) string {
 	if v.OrigUnit != "" {

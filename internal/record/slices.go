@@ -105,6 +105,7 @@ func parseSlices(text string) (s Slices, err error) {
 		return s, fmt.Errorf("rare is %q", fields["rare"])
 	}
 	s.Rare = rare
+	s.Ns = make([]int64, 0, 1+strings.Count(fields["ns"], ","))
 	for text := range strings.SplitSeq(fields["ns"], ",") {
 		ns := int64(Lost)
 		if text != "-" {
@@ -113,6 +114,7 @@ func parseSlices(text string) (s Slices, err error) {
 		s.Ns = append(s.Ns, ns)
 	}
 	if fields["cpu-us"] != "" {
+		s.CPU = make([]time.Duration, 0, len(s.Ns))
 		for text := range strings.SplitSeq(fields["cpu-us"], ",") {
 			s.CPU = append(s.CPU, duration("number of microseconds", text, time.Microsecond))
 		}

@@ -386,10 +386,15 @@ func resourcesSay(c *compare.Comparison, resources []compare.Table) string {
 // provenIn returns the cells of tables that are proven to differ, benchmark by
 // benchmark and column by column.
 func provenIn(tables []compare.Table) (out []place) {
-	var rows, cols []string // in order of appearance
+	rows, cols := make(map[string]int), make(map[string]int) // in order of appearance
+	appear := func(in map[string]int, name string) {
+		if _, ok := in[name]; !ok {
+			in[name] = len(in)
+		}
+	}
 	for _, t := range tables {
 		for _, r := range t.Rows {
-			rows = append(rows, benchmark(r))
+			appear(rows, benchmark(r))
 			for j, cell := range r.Cells {
 				if cell.Verdict.Proven() {
 					out = append(out, placeOf(t, r, j))
@@ -397,12 +402,11 @@ func provenIn(tables []compare.Table) (out []place) {
 			}
 		}
 		for _, col := range t.Cols {
-			cols = append(cols, col.Name)
+			appear(cols, col.Name)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b place) int {
-		return cmp.Or(slices.Index(rows, benchmark(a.row))-slices.Index(rows, benchmark(b.row)),
-			slices.Index(cols, a.column().Name)-slices.Index(cols, b.column().Name))
+		return cmp.Or(rows[benchmark(a.row)]-rows[benchmark(b.row)], cols[a.column().Name]-cols[b.column().Name])
 	})
 	return out
 }

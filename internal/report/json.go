@@ -83,8 +83,17 @@ func WriteJSON(w io.Writer, doc any) error {
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}
+	if !bytes.ContainsFunc(b.Bytes(), isControl) { // most are large, and have none
+		_, err := b.WriteTo(w)
+		return err
+	}
 	_, err := io.WriteString(w, asciiControls(b.String()))
 	return err
+}
+
+// isControl reports whether a terminal would obey a character, or it is no character.
+func isControl(r rune) bool {
+	return (r < ' ' || r > '~') && r != '\n' && console.Printable(string(r)) != string(r)
 }
 
 // asciiControls writes what a terminal would obey in JSON as \u, which means the same: the
@@ -92,7 +101,7 @@ func WriteJSON(w io.Writer, doc any) error {
 func asciiControls(doc string) string {
 	var b strings.Builder
 	for _, r := range doc {
-		if shown := console.Printable(string(r)); shown == string(r) {
+		if !isControl(r) {
 			b.WriteRune(r)
 		} else {
 			for _, unit := range utf16.Encode([]rune{r}) {

@@ -130,13 +130,18 @@ func code(s string) string {
 
 // escape keeps s from being read as markup.
 func escape(s string) string {
-	return strings.NewReplacer(
-		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "[", `\[`, "]", `\]`, "\n", " ",
-	).Replace(console.Printable(s))
+	return escapes.Replace(console.Printable(s))
 }
+
+// To make a replacer takes longer than to use it.
+var (
+	escapes = strings.NewReplacer(
+		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "[", `\[`, "]", `\]`, "\n", " ",
+	)
+	inLinks = strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "#", "%23", "?", "%3F", `\`, "%5C")
+)
 
 // urlPath escapes what a link destination in Markdown cannot hold.
 func urlPath(s string) string {
-	s = console.Printable(s)
-	return strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "#", "%23", "?", "%3F", `\`, "%5C").Replace(s)
+	return inLinks.Replace(console.Printable(s))
 }

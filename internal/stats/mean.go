@@ -70,17 +70,47 @@ func Mean(d []float64, layout []string, alpha float64) Shift {
 // SIMULATED.md compares it with others and names the
 // sources.
 func (f Family) Mean(i int, looks Looks, alpha float64) Shift {
-	b := f[i]
+	return f.Tests().Mean(i, looks, alpha)
+}
+
+// Tests are those of a family, one after the other: what its comparisons show together is
+// gathered once.
+type Tests struct {
+	family Family
+	others map[int][]lag // by the last block that is looked at: for each comparison, what all but it show
+}
+
+// Tests returns the tests of f, which must not change from now on.
+func (f Family) Tests() *Tests { return &Tests{family: f, others: make(map[int][]lag)} }
+
+// Mean is [Family.Mean].
+func (t *Tests) Mean(i int, looks Looks, alpha float64) Shift {
+	b := t.family[i]
 	check(len(b.D) > 0, alpha)
 	return looks.combine(len(b.D), b.Number, alpha, func(until int, level float64) Shift {
-		var others lag
-		for k, other := range f {
-			if k != i {
-				others.add(other.until(until).units())
-			}
+		if t.others[until] == nil {
+			t.others[until] = t.family.others(until)
 		}
-		return student(b.until(until).units(), others.corr(expected), level)
+		return student(b.until(until).units(), t.others[until][i].corr(expected), level)
 	})
+}
+
+// others returns, for each comparison, what all but it show up to a block. Each sum is added up
+// in the order of the family: the difference of the sum of all and its own part would be another
+// figure in the last digits.
+func (f Family) others(until int) []lag {
+	out := make([]lag, len(f))
+	var before lag
+	for k, b := range f {
+		var own lag
+		own.add(b.until(until).units())
+		out[k] = before
+		before.sum, before.weight = before.sum+own.sum, before.weight+own.weight
+		for i := range out[:k] {
+			out[i].sum, out[i].weight = out[i].sum+own.sum, out[i].weight+own.weight
+		}
+	}
+	return out
 }
 
 // always is later than any block.

@@ -95,8 +95,16 @@ func check(filled bool, alpha float64) {
 // memory for d only, and panics if d is empty.
 func HodgesLehmann(d []float64) float64 {
 	check(len(d) > 0, 0.5)
-	return median(averagesOf(d))
+	if len(d) <= few {
+		return median(averagesOf(d))
+	}
+	a := spare.Get().(*averages)
+	defer spare.Put(a)
+	return median(a.of(d))
 }
+
+// spare are averages that are not in use, for their memory.
+var spare = sync.Pool{New: func() any { return new(averages) }}
 
 // invert reads estimate, interval and p-value off the elementary estimates e. Their number
 // above zero is the test's statistic, and cdf(s) the probability, if the shift is zero, that

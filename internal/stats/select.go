@@ -54,17 +54,26 @@ const few = 12
 
 // averagesOf returns the averages of all pairs of d, each value with itself included.
 func averagesOf(d []float64) estimates {
-	n := len(d)
-	if n <= few {
+	if len(d) <= few {
 		return listed(walsh(d))
 	}
-	s := slices.Clone(d)
-	slices.Sort(s)
-	if math.IsNaN(s[0]) || math.IsInf(s[0], -1) || math.IsInf(s[n-1], 1) {
-		return listed(walsh(d)) // of which some are in no order
+	return new(averages).of(d)
+}
+
+// of makes a the averages of d. They are listed where some are in no order.
+func (a *averages) of(d []float64) estimates {
+	n := len(d)
+	a.sorted = append(a.sorted[:0], d...)
+	slices.Sort(a.sorted)
+	if math.IsNaN(a.sorted[0]) || math.IsInf(a.sorted[0], -1) || math.IsInf(a.sorted[n-1], 1) {
+		return listed(walsh(d))
 	}
-	scratch := make([]int, 3*n)
-	return &averages{sorted: s, first: scratch[:n], end: scratch[n : 2*n], upTo: scratch[2*n:], list: make([]float64, 0, n)}
+	if cap(a.list) < n {
+		scratch := make([]int, 3*n)
+		a.first, a.end, a.upTo, a.list = scratch[:n], scratch[n:2*n], scratch[2*n:], make([]float64, 0, n)
+	}
+	a.first, a.end, a.upTo = a.first[:n], a.end[:n], a.upTo[:n]
+	return a
 }
 
 // averages are those of all pairs of sorted finite values. They are counted, not listed: row i

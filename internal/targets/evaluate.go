@@ -161,13 +161,14 @@ type file struct {
 
 func (f *file) of() compare.File { return f.c.Files[0] }
 
-// to returns the comparison to a column; nil if the file has no such column.
-func (f *file) to(base string) (*compare.Comparison, error) {
+// to returns the comparison to a column, in the unit that is asked for; nil if the file has no
+// such column.
+func (f *file) to(base, unit string) (*compare.Comparison, error) {
 	if !slices.ContainsFunc(f.c.Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
 		return nil, nil
 	}
 	o := f.options
-	o.Base = base
+	o.Base, o.Unit = base, unit
 	return f.data.Compare(o)
 }
 
@@ -232,7 +233,7 @@ func (f *file) measure(s *Score) (*compare.Cell, error) {
 	s.File = f.of().Label
 	switch {
 	case t.Base != "":
-		to, err := f.to(t.Base)
+		to, err := f.to(t.Base, t.Metric)
 		if err != nil {
 			return nil, err
 		}
