@@ -16,6 +16,10 @@ import (
 // was measured, because all packages are identical.
 func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *runner.ABRun) error {
 	out, v := cmd.OutOrStdout(), run.Versions
+	reasons, more, err := explainCounts(compared, run)
+	if err != nil {
+		return err
+	}
 	if compared != nil && c.comment != "-" {
 		var x report.Extra
 		if run.Path != "" {
@@ -24,8 +28,8 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 		if err := comparison(out, compared, x).show(out, "text", nil); err != nil {
 			return err
 		}
-		if err := explainCounts(out, compared, run); err != nil {
-			return err
+		if len(reasons) > 0 {
+			fmt.Fprintf(out, "\n%s\n", strings.Join(append(reasons, more), "\n"))
 		}
 		if run.Unmeasured == nil {
 			fmt.Fprintf(out, "\n%s\n", report.Sentence(compared)) // where the eye is when the command ends
@@ -37,7 +41,7 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 	if c.comment == "" {
 		return nil
 	}
-	comment := report.Comment(compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Notes: v.Notes})
+	comment := report.Comment(compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Why: reasons, Notes: v.Notes})
 	if c.comment != "-" {
 		return report.WriteMarkdown(c.comment, comment)
 	}

@@ -223,6 +223,10 @@ type Cell struct {
 	Failure string
 	// Notes are indexes in Comparison.Notes.
 	Notes []int
+
+	// Time is the cell of the same benchmark's time, where instructions were counted and time was
+	// measured beside them; else nil.
+	Time *Cell
 }
 
 // A Distribution is that of the time of an operation in slices, in the table's unit. A
@@ -313,7 +317,8 @@ type Versus struct {
 }
 
 // A Verdict is the word for a cell. Faster and Slower are said of times and
-// rates, Better and Worse of other units that have a good direction, Lower and
+// rates, Fewer and More of instructions that were counted, which make nothing slower by
+// themselves, Better and Worse of other units that have a good direction, Lower and
 // Higher of those that have none.
 type Verdict string
 
@@ -324,6 +329,8 @@ const (
 	Slower       Verdict = "slower"
 	Better       Verdict = "better"
 	Worse        Verdict = "worse"
+	Fewer        Verdict = "fewer"
+	More         Verdict = "more"
 	Lower        Verdict = "lower"
 	Higher       Verdict = "higher"
 	Same         Verdict = "same"         // equal, or proven to lie within the margin
@@ -335,6 +342,13 @@ const (
 	Absent       Verdict = ""             // not there, not due
 )
 
+// Bad reports whether v says that there is more of what less is better of, or less of what more
+// is: what a gate closes on.
+func (v Verdict) Bad() bool { return v == Slower || v == Worse || v == More }
+
+// Good reports whether v says the opposite of [Verdict.Bad].
+func (v Verdict) Good() bool { return v == Faster || v == Better || v == Fewer }
+
 // compared reports whether v is the answer to a comparison, whatever that is.
 func (v Verdict) compared() bool {
 	return v.Proven() || v == Same || v == Inconclusive || v == Unproven
@@ -343,7 +357,7 @@ func (v Verdict) compared() bool {
 // Proven reports whether v says that there is a difference, and which way it goes.
 func (v Verdict) Proven() bool {
 	switch v {
-	case Faster, Slower, Better, Worse, Lower, Higher:
+	case Faster, Slower, Better, Worse, Fewer, More, Lower, Higher:
 		return true
 	}
 	return false
@@ -443,10 +457,31 @@ func (d *Data) evaluate(opts Options) (*Comparison, error) {
 	}
 	c.showFailures()
 	e.conclude()
+	c.showTimes()
 	e.warn(g)
 	e.unprove()
 	c.Warnings = append(g.tellDamage(), c.Warnings...)
 	return c, nil
+}
+
+// showTimes puts beside counts of instructions what time says.
+func (c *Comparison) showTimes() {
+	i := slices.IndexFunc(c.Tables, func(t Table) bool { return Seconds(t.Unit) > 0 && strings.HasSuffix(t.Unit, "/op") && t.Resource })
+	if !c.Counted() || i < 0 {
+		return
+	}
+	times := &c.Tables[i]
+	for _, r := range c.Tables[0].Rows {
+		k := slices.IndexFunc(times.Rows, func(o Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg })
+		if k < 0 {
+			continue
+		}
+		for col := range r.Cells {
+			if at := slices.Index(times.Cols, c.Tables[0].Cols[col]); at >= 0 {
+				r.Cells[col].Time = &times.Rows[k].Cells[at]
+			}
+		}
+	}
 }
 
 // tables fills the tables of c, before the tests of it are taken together.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,10 +48,10 @@ func TestCounts(t *testing.T) {
 		col   string
 		want  Verdict
 	}{
-		{"side by side", []string{write("ab.bench", two(10_000, 10_050))}, "side", Worse},
-		{"side by side, less", []string{write("ab.bench", two(10_000, 9_950))}, "side", Better},
+		{"side by side", []string{write("ab.bench", two(10_000, 10_050))}, "side", More},
+		{"side by side, less", []string{write("ab.bench", two(10_000, 9_950))}, "side", Fewer},
 		{"side by side, the same", []string{write("ab.bench", two(10_000, 10_001))}, "side", Same},
-		{"apart", []string{write("a.bench", one("go1.26.8", 10_000)), write("b.bench", one("go1.26.8", 10_050))}, "", Worse},
+		{"apart", []string{write("a.bench", one("go1.26.8", 10_000)), write("b.bench", one("go1.26.8", 10_050))}, "", More},
 		{"apart, by another toolchain", []string{write("a.bench", one("go1.26.8", 10_000)), write("b.bench", one("go1.27.4", 10_050))}, "", Unproven},
 	} {
 		c, err := Compare(test.files, Options{Alpha: DefaultAlpha, Margin: CountMargin, Col: test.col})
@@ -60,6 +61,49 @@ func TestCounts(t *testing.T) {
 		cell := c.Tables[0].Rows[0].Cells[1]
 		if cell.Verdict != test.want {
 			t.Errorf("%s: %s (%+v), want %s", test.name, cell.Verdict, cell.Vs, test.want)
+		}
+	}
+}
+
+// TestTimeBesideCounts: the time of a benchmark stands in the cell of its count, and neither is of
+// the family of counts nor closes a gate.
+func TestTimeBesideCounts(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprint(&b, "toolchain: go version go1.26.8 linux/amd64\ncounter: cachegrind of valgrind-3.19.0\nUnit instrs/op better=lower\npkg: example.com/m\n")
+	for block := 1; block <= 6; block++ {
+		jitter := 1 + 0.0003*float64(block%3)
+		fmt.Fprintf(&b, "block: %d\nside: old\nBenchmarkA 1000 %.1f instrs/op 100 own-instrs/op %.4f ns/op\nside: new\nBenchmarkA 1000 10000 instrs/op 100 own-instrs/op %.4f ns/op\n",
+			block, 10_000*jitter, 50*jitter, 90*jitter)
+	}
+	c := compareText(t, Options{Margin: CountMargin}, b.String())
+	cell := c.Tables[0].Rows[0].Cells[1]
+	if c.Tables[0].Unit != "instrs/op" || cell.Verdict != Same {
+		t.Errorf("first is %s, %s", c.Tables[0].Unit, cell.Verdict)
+	}
+	if cell.Time == nil || cell.Time.Verdict != Slower || math.Abs(cell.Time.Vs.Ratio-1.8) > 0.01 {
+		t.Errorf("its time is %+v", cell.Time)
+	}
+	if c.Comparisons != 1 {
+		t.Errorf("%d comparisons of counts, want 1", c.Comparisons)
+	}
+	if g := c.Gate(); g.Bad() || len(g.Inconclusive) > 0 {
+		t.Errorf("time decides: %+v", g)
+	}
+}
+
+// TestConstantCounts: counts that do not vary at all prove what differs, however many rows there are.
+func TestConstantCounts(t *testing.T) {
+	var b strings.Builder
+	fmt.Fprint(&b, "Unit instrs/op better=lower\n")
+	for block := 1; block <= 6; block++ {
+		for row := range 50 {
+			fmt.Fprintf(&b, "block: %d\nside: old\nBenchmarkA%d 1000 10000 instrs/op\nside: new\nBenchmarkA%d 1000 %d instrs/op\n", block, row, row, 10_000+row%2*50)
+		}
+	}
+	c := compareText(t, Options{Margin: CountMargin}, b.String())
+	for i, r := range c.Tables[0].Rows {
+		if got, want := r.Cells[1].Verdict, []Verdict{Same, More}[i%2]; got != want {
+			t.Fatalf("row %d: %s, want %s", i, got, want)
 		}
 	}
 }

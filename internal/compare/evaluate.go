@@ -58,7 +58,8 @@ func (e *evaluator) table(t *Table, g *grid, unit string, opts Options) error {
 	if instructions(unit) { // whether or not the file says so
 		t.Better, t.Exact = -1, true
 	}
-	t.Resource = slices.Contains(resourceUnits, t.Unit)
+	counting := slices.ContainsFunc(g.units, func(u string) bool { return g.orig[u] == record.UnitCounted })
+	t.Resource = slices.Contains(resourceUnits, t.Unit) || counting && t.Unit != record.UnitCounted
 	// Only columns and rows that have this unit, or should.
 	has := func(row rowKey, col string) bool {
 		cell := g.cells[cellKey{row, col}]
@@ -344,7 +345,7 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 		cell.Verdict = Same
 		return
 	}
-	if t.Exact || counted(t.Unit) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
+	if t.Exact || (counted(t.Unit) || simulated(t.Unit)) && constant(x) && constant(ref) && len(x) > 1 && len(ref) > 1 {
 		apart := cell.Min > base.Max || base.Min > cell.Max
 		switch {
 		case cell.Min == base.Min && cell.Max == base.Max && cell.Min == cell.Max,
@@ -637,18 +638,22 @@ func unvarying(x, ref []value) bool {
 	return len(x) > 1 && len(ref) > 1 && constant(x) && constant(ref) && x[0].v == ref[0].v
 }
 
-// word returns the verdict for a value that is above (or below) its base. Times and rates
-// are faster or slower, unless they are resources, or the file says another direction than
+// word returns the verdict for a value that is above (or below) its base. Instructions that were
+// counted are more or fewer, times and rates faster or slower, unless they are resources, or the file says another direction than
 // their unit does.
 func (t *Table) word(above bool) Verdict {
 	d := dimensionOf(t.Unit)
-	speed := d.speed && d.better == t.Better && !t.Resource
+	speed := d.speed && d.better == t.Better && !slices.Contains(resourceUnits, t.Unit)
 	good := above == (t.Better > 0)
 	switch {
 	case t.Better == 0 && above:
 		return Higher
 	case t.Better == 0:
 		return Lower
+	case simulated(t.Unit) && above:
+		return More
+	case simulated(t.Unit):
+		return Fewer
 	case speed && good:
 		return Faster
 	case speed:

@@ -295,12 +295,12 @@ func (c *Comparison) Gate() Gate {
 				}
 				told := failed[row{r.Name, r.Pkg}]
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
-				switch worse := cell.Verdict == Slower || cell.Verdict == Worse; {
+				switch {
 				case told && (cell.Verdict == Base || cell.Verdict == NoBase || cell.N == 0):
 					continue
-				case t.Resource && !(cell.Verdict == Worse && t.Judged()):
+				case t.Resource && !(cell.Verdict.Bad() && t.Judged()):
 					continue
-				case worse:
+				case cell.Verdict.Bad():
 					g.Slower = append(g.Slower, what)
 				case cell.Verdict == Higher || cell.Verdict == Lower:
 					g.Inconclusive = append(g.Inconclusive, what+", and nothing says which way is better: let the benchmark print "+t.directionLine())

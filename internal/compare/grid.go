@@ -544,6 +544,8 @@ func unitRank(unit string) int {
 		return 4
 	}
 	switch unit {
+	case record.UnitCounted: // beside which time is information
+		return -1
 	case "sec/op", "ns/op", "insns/op":
 		return 0
 	case "allocs/op":

@@ -36,7 +36,7 @@ type Data struct {
 	done    map[Options]*Comparison
 }
 
-// Counted reports whether all files have counts of instructions, and no times.
+// Counted reports whether all files have counts of instructions, which are what is judged.
 func (d *Data) Counted() bool {
 	return !slices.ContainsFunc(d.sources, func(s *source) bool {
 		return !slices.ContainsFunc(s.file.Config, func(c record.Setting) bool { return c.Key == record.CounterKey })

@@ -35,14 +35,14 @@ func (t Table) Standing(col int) Standing {
 		}
 		s.Rows = append(s.Rows, i)
 		s.Count[cell.Verdict]++
-		switch cell.Verdict {
-		case Faster, Better:
+		switch v := cell.Verdict; {
+		case v.Good():
 			s.Good = append(s.Good, i)
-		case Slower, Worse:
+		case v.Bad():
 			s.Bad = append(s.Bad, i)
-		case Higher:
+		case v == Higher:
 			s.Higher = append(s.Higher, i)
-		case Lower:
+		case v == Lower:
 			s.Lower = append(s.Lower, i)
 		}
 		ratio := cell.Vs.Ratio

@@ -64,3 +64,14 @@ func TestMinus(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// TestUnseen: what counts say nothing of is known by what runs, once in a thousand operations.
+func TestUnseen(t *testing.T) {
+	p := Profile{
+		{Func: "time.Sleep"}: 12, {Func: "runtime.timeSleep"}: 30, {Func: "internal/sync.(*Mutex).lockSlow"}: 0.5,
+		{Func: "testing.(*B).RunParallel.func1"}: 3, {Func: "syscall.Syscall6"}: 0.0001, {Func: "m.Sleep"}: 9,
+	}
+	if got := strings.Join(p.Unseen(), ", "); got != "sleeps, waits for locks, runs in parallel" {
+		t.Errorf("%q", got)
+	}
+}

@@ -90,6 +90,17 @@ func (p Profile) Minus(q Profile, ops float64) Profile {
 	return d
 }
 
+// Mean returns the mean of profiles.
+func Mean(all []Profile) Profile {
+	mean := make(Profile)
+	for _, p := range all {
+		for at, v := range p {
+			mean[at] += v / float64(len(all))
+		}
+	}
+	return mean
+}
+
 // A Count is how many instructions there are of what.
 type Count struct {
 	All float64 // but what goes by the clock
@@ -111,9 +122,42 @@ func (p Profile) Count() (c Count) {
 	return c
 }
 
+// unseen are functions that say that a program does what counts of instructions do not see.
+var unseen = []struct {
+	what      string
+	functions []string
+}{
+	{"sleeps", []string{"time.Sleep", "runtime.timeSleep"}},
+	{"waits for locks", []string{"internal/sync.(*Mutex).lockSlow", "sync.(*Mutex).lockSlow", "sync.(*RWMutex).rUnlockSlow", "sync.runtime_SemacquireRWMutex"}},
+	{"calls the system", []string{"syscall.Syscall", "syscall.Syscall6", "syscall.RawSyscall", "syscall.read", "syscall.write"}},
+	{"runs in parallel", []string{"testing.(*B).RunParallel"}},
+}
+
+// Unseen returns what a program does that counts do not see, by the functions that run once in a
+// thousand operations at least, of a profile of one operation: "sleeps", "waits for locks".
+func (p Profile) Unseen() (what []string) {
+	const seldom = 0.001
+	for _, u := range unseen {
+		n := 0.0
+		for at, v := range p {
+			if slices.ContainsFunc(u.functions, func(f string) bool { return at.Func == f || strings.HasPrefix(at.Func, f+".func") }) {
+				n += v
+			}
+		}
+		if n > seldom {
+			what = append(what, u.what)
+		}
+	}
+	return what
+}
+
 // byClock are functions of the runtime that run every so often by the clock, whatever the
-// program does: the thread that watches the others, and what gives memory back to the system.
-var byClock = []string{"sysmon", "retake", "(*scavengerState)", "bgscavenge", "(*pageAlloc).scavenge", "(*pallocData).findScavengeCandidate", "(*scavengeIndex)"}
+// program does: the thread that watches the others with what it calls, what gives memory back to the
+// system, and the search for free pages, whose steps depend on what was given back by then.
+var byClock = []string{
+	"sysmon", "retake", "preemptone", "incidlelocked", "checkdead", "setBlockOnExitSyscall", "usleep", "procyield", "schedtrace",
+	"(*scavengerState)", "bgscavenge", "(*pageAlloc)", "(*pallocData).findScavengeCandidate", "(*scavengeIndex)", "mergeSummaries", "(*pallocBits).summarize",
+}
 
 // collecting are functions of the runtime that collect garbage.
 var collecting = []string{

@@ -341,6 +341,9 @@ func pairSentence(c *compare.Comparison) string {
 	reported, resources := split(c)
 	_, other := pairCols(c)
 	used := resourcesOf(resources, c.Tables[0].Cols[other].Name)
+	if c.Counted() {
+		used = strings.Join(timesSay(c), "")
+	}
 	parts := changedSentences(reported)
 	f := sortFindings(c)
 	if len(parts) > 0 {
@@ -423,7 +426,12 @@ func changedSentence(t compare.Table, s compare.Standing, rows []int) string {
 	names := rowNames(t)
 	verdict := t.Rows[rows[0]].Cells[s.Col].Verdict
 	verb := "got"
+	in := inUnit(t)
 	switch {
+	case t.Unit == record.UnitCounted && len(rows) == 1:
+		verb, in = "runs", " instructions"
+	case t.Unit == record.UnitCounted:
+		verb, in = "run", " instructions"
 	case verdictTone(verdict) != Flat:
 	case len(rows) == 1:
 		verb = "is"
@@ -445,7 +453,7 @@ func changedSentence(t compare.Table, s compare.Standing, rows []int) string {
 	if n := len(rows) - namedChanges; n > 0 {
 		all = append(all, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%d of %s %s %s%s: %s", len(rows), counted(len(s.Rows), "benchmark"), verb, verdict, inUnit(t), strings.Join(all, ", "))
+	return fmt.Sprintf("%d of %s %s %s%s: %s", len(rows), counted(len(s.Rows), "benchmark"), verb, verdict, in, strings.Join(all, ", "))
 }
 
 // rowNames are the names of a table's rows without what all of them have, as far as they

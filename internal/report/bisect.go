@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/bisect"
+	"github.com/dynolab/dyno/internal/compare"
 )
 
 // Bisection returns what a search for a commit has found as a document.
@@ -103,7 +104,7 @@ func endsOf(r *bisect.Result) string {
 	switch {
 	case r.Ends.Verdict == "":
 		return "not measured"
-	case r.Ends.Verdict == "slower", r.Ends.Verdict == "faster", r.Ends.Verdict == "worse", r.Ends.Verdict == "better":
+	case compare.Verdict(r.Ends.Verdict).Bad(), compare.Verdict(r.Ends.Verdict).Good():
 		return changed(r, r.Ends)
 	}
 	return r.Ends.Verdict + detected(r.Ends)

@@ -348,7 +348,7 @@ type csvColumn struct {
 func csvColumns(c *compare.Comparison) []csvColumn {
 	hasBase := func(p place) bool { return p.row.Base >= 0 }
 	hasControl := func(p place) bool { return p.isCompared() && p.row.Control != nil }
-	return []csvColumn{
+	columns := []csvColumn{
 		{"unit", nil, func(p place) any { return p.table.Unit }},
 		{"pkg", nil, func(p place) any { return cmp.Or(p.row.Package, p.row.Pkg) }},
 		{"benchmark", nil, func(p place) any { return p.row.Name }},
@@ -390,6 +390,26 @@ func csvColumns(c *compare.Comparison) []csvColumn {
 		{"tail_hi", place.isCompared, func(p place) any { return p.cell.Vs.TailHi }},
 		{"tail_moved", place.isCompared, func(p place) any { return p.cell.Vs.TailMoved }},
 	}
+	if c.Counted() {
+		columns = append(columns,
+			csvColumn{"time_ratio", place.hasTime, func(p place) any { return p.cell.Time.Vs.Ratio }},
+			csvColumn{"time_verdict", place.hasTime, func(p place) any { return p.cell.Time.Verdict }})
+	}
+	return columns
+}
+
+// hasTime reports whether the time of the same benchmark was compared beside its count.
+func (p place) hasTime() bool { return p.cell.Time != nil && p.cell.Time.Vs != nil }
+
+// timeColumn has what time says beside counts of instructions.
+func timeColumn(c *compare.Comparison) column[place] {
+	return column[place]{head: "time", hide: !c.Counted(), only: place.hasTime, cell: func(p place) Cell {
+		word := string(p.cell.Time.Verdict)
+		if p.cell.Time.Verdict.Proven() {
+			word = changeOf(p.cell.Time.Vs.Ratio, math.NaN(), math.NaN()).estimate + " " + word
+		}
+		return Cell{Text: word, Tone: verdictTone(p.cell.Time.Verdict)}
+	}}
 }
 
 // notesOf are the notes to which a cell refers.
@@ -446,11 +466,13 @@ func csvText(s string) string {
 
 // verdictTone is how a verdict is meant.
 func verdictTone(v compare.Verdict) Tone {
-	switch v {
-	case compare.Faster, compare.Better:
+	switch {
+	case v.Good():
 		return Good
-	case compare.Slower, compare.Worse:
+	case v.Bad():
 		return Bad
+	}
+	switch v {
 	case compare.Lower, compare.Higher, compare.Same:
 		return Flat
 	case compare.Missing, compare.Unproven, compare.NoBase:
@@ -480,7 +502,7 @@ func tally(t compare.Table) Tally {
 
 // verdictOrder is that in which verdicts are counted.
 var verdictOrder = []compare.Verdict{
-	compare.Better, compare.Faster, compare.Slower, compare.Worse, compare.Lower, compare.Higher, compare.Same,
+	compare.Better, compare.Faster, compare.Slower, compare.Worse, compare.Fewer, compare.More, compare.Lower, compare.Higher, compare.Same,
 	compare.Inconclusive, compare.Unproven, compare.Missing, compare.NoBase, compare.Skipped,
 }
 

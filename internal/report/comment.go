@@ -19,6 +19,9 @@ type Versions struct {
 	// was nothing to measure.
 	Identical []string
 
+	// Why says of benchmarks in which functions their instructions differ, each in a line.
+	Why []string
+
 	// Notes say what a reader should know of how the versions were built.
 	Notes []string
 }
@@ -55,7 +58,7 @@ func Comment(c *compare.Comparison, v Versions) Doc {
 		blocks = append(blocks, findingTable(c, first, true))
 	}
 	rest := Fold{Summary: f.summary(c, v), Blocks: commentRest(c, v, f.others, differ)}
-	return Doc{Blocks: append(blocks, listOf(prefixed("finding: ", c.Findings)...), rest)}
+	return Doc{Blocks: append(blocks, listOf(v.Why...), listOf(prefixed("finding: ", c.Findings)...), rest)}
 }
 
 // commentRest is what a comment has folded: what is not proven, resources, and of what
@@ -67,9 +70,12 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 	if len(differ) > 0 {
 		blocks = append(blocks, Paragraph{Text: resourcesTitle + ":"}, findingTable(c, differ, false))
 	}
-	method := fmt.Sprintf("The change of a time is that of total time ÷ operations, block by block, with its %s interval. Proven means: at level %v after correction for %s (Holm), and not a change within ±%s.",
-		confidence(c), c.Alpha, counted(c.Comparisons, "comparison"), percentage(c.Margin))
-	if c.ResourceComparisons > 0 {
+	method := fmt.Sprintf("The change %s, block by block, with its %s interval. Proven means: at level %v after correction for %s (Holm), and not a change within ±%s.",
+		ofWhat(c), confidence(c), c.Alpha, counted(c.Comparisons, "comparison"), percentage(c.Margin))
+	switch {
+	case c.Counted():
+		method += " Time was measured beside it, and decides nothing. " + blind
+	case c.ResourceComparisons > 0:
 		method += fmt.Sprintf(" Resources explain times. They are a family of their own, with the same level again: %s.", counted(c.ResourceComparisons, "comparison"))
 	}
 	var remarks []string
@@ -86,10 +92,34 @@ func commentRest(c *compare.Comparison, v Versions, others, differ []place) (blo
 	return append(blocks, Paragraph{Text: method}, listOf(more...))
 }
 
+// ofWhat says of what a change is.
+func ofWhat(c *compare.Comparison) string {
+	if c.Counted() {
+		return "is that of the instructions of an operation, by " + counterOf(c)
+	}
+	return "of a time is that of total time ÷ operations"
+}
+
+// counterOf names the tools that counted, with their versions.
+func counterOf(c *compare.Comparison) string {
+	var all []string
+	for _, f := range c.Files {
+		for _, s := range f.Config {
+			if s.Key == record.CounterKey {
+				all = append(all, s.Values...)
+			}
+		}
+	}
+	return strings.Join(slices.Compact(all), ", ")
+}
+
+// blind says what counts of instructions do not see.
+const blind = "Counts do not see waiting, locks, caches, several processors or the kernel."
+
 // headlines count what is proven, what else was found, and apart from them resources.
 // none stands where nothing is proven of what benchmarks report.
 func headlines(c *compare.Comparison, f findings, resources []compare.Table, none string) string {
-	proven := tallyOf(f.count, compare.Slower, compare.Worse, compare.Higher, compare.Lower, compare.Faster, compare.Better).String()
+	proven := tallyOf(f.count, compare.Slower, compare.Worse, compare.More, compare.Higher, compare.Lower, compare.Faster, compare.Better, compare.Fewer).String()
 	parts := []string{cmp.Or(proven, none)}
 	if text := unfinished(c.Files); text != "" {
 		parts = append(parts, text)
@@ -97,10 +127,27 @@ func headlines(c *compare.Comparison, f findings, resources []compare.Table, non
 	if n := len(c.Findings); n > 0 {
 		parts = append(parts, counted(n, "finding"))
 	}
-	if counts := resourceCounts(resources); counts != "" {
+	if c.Counted() {
+		parts = append(parts, timesSay(c)...)
+	} else if counts := resourceCounts(resources); counts != "" {
 		parts = append(parts, "resources: "+counts)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// timesSay counts what time says of the benchmarks whose instructions differ: "time: 2
+// inconclusive". It says nothing if none was measured.
+func timesSay(c *compare.Comparison) []string {
+	counts := make(map[string]int)
+	for _, p := range provenIn(c.Tables[:1]) {
+		if p.hasTime() {
+			counts[string(p.cell.Time.Verdict)]++
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return []string{"time: " + tallyOf(counts, verdictOrder...).String()}
 }
 
 // holeLine says what is missing of which version.
@@ -316,5 +363,6 @@ func findingTable(c *compare.Comparison, all []place, strong bool) Table {
 			}
 			return Cell{Text: verdict, Strong: strong}
 		}},
+		timeColumn(c),
 	})
 }

@@ -418,7 +418,7 @@ func resourceCounts(resources []compare.Table) string {
 	for _, at := range provenIn(resources) {
 		counts[string(at.cell.Verdict)]++
 	}
-	return tallyOf(counts, compare.Worse, compare.Better, compare.Higher, compare.Lower).String()
+	return tallyOf(counts, compare.Slower, compare.Worse, compare.More, compare.Faster, compare.Better, compare.Fewer, compare.Higher, compare.Lower).String()
 }
 
 // rowIn returns the row of another table that is the same benchmark as r.

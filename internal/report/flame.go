@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/why"
 )
 
@@ -48,6 +49,7 @@ func flameGraph(title, baseName, thisName string, t *why.Tree) []byte {
 	what := map[why.Kind]string{
 		why.CPU: "CPU time of all threads", why.Alloc: "bytes allocated",
 		why.Mutex: "time that others waited for locks held here", why.Block: "time that goroutines were blocked here",
+		why.Instructions: "instructions",
 	}[t.Kind]
 	var b markup
 	b.add(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %.0f" width="%d" height="%.0f" role="img">
@@ -143,8 +145,11 @@ func fitting(name string, width float64) string {
 
 // flameCost writes what an operation costs.
 func flameCost(v float64, t *why.Tree) string {
-	if t.Kind == why.Alloc {
+	switch t.Kind {
+	case why.Alloc:
 		return formatRatio(v) + " B/op"
+	case why.Instructions:
+		return formatValue(v, record.UnitCounted) + " " + record.UnitCounted
 	}
 	return formatTime(v*1e-9) + "/op"
 }

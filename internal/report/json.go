@@ -201,8 +201,16 @@ func cellObject(c *compare.Comparison, col compare.Column, cell compare.Cell) ob
 	return object{
 		"column", col.Name, "reference", col.Ref, "n", cell.N, "center", cell.Center, "lo", cell.Lo, "hi", cell.Hi,
 		"verdict", cell.Verdict, "hole", cell.Hole, "failure,omitempty", cell.Failure, "versus,omitempty", versusObject(cell.Vs),
-		"slices,omitempty", quantiles, "blocks,omitempty", blockObjects(cell.Blocks), "notes,omitempty", notesOf(c, cell),
+		"time,omitempty", timeObject(cell.Time), "slices,omitempty", quantiles, "blocks,omitempty", blockObjects(cell.Blocks), "notes,omitempty", notesOf(c, cell),
 	}
+}
+
+// timeObject is what time says beside a count; empty if nothing does.
+func timeObject(cell *compare.Cell) object {
+	if cell == nil || cell.Vs == nil {
+		return nil
+	}
+	return object{"ratio", cell.Vs.Ratio, "lo", cell.Vs.Lo, "hi", cell.Vs.Hi, "verdict", cell.Verdict}
 }
 
 // versusObject is empty for what is not compared.

@@ -213,7 +213,9 @@ func heatLegend(t compare.Table) string {
 	case t.Better > 0:
 		less, more = "slower", "faster"
 	}
-	if compare.Seconds(t.Unit) == 0 && t.Better != 0 {
+	if t.Unit == record.UnitCounted {
+		less, more = string(compare.Fewer), string(compare.More)
+	} else if compare.Seconds(t.Unit) == 0 && t.Better != 0 {
 		less, more = map[string]string{"faster": "better", "slower": "worse"}[less], map[string]string{"faster": "better", "slower": "worse"}[more]
 	}
 	peers := ""
@@ -459,7 +461,7 @@ func counterTable(e *why.Cell) Table {
 }
 
 // kindNames say what profiles count.
-var kindNames = map[why.Kind]string{why.CPU: "CPU time", why.Alloc: "Bytes allocated", why.Mutex: "Time that others waited for locks", why.Block: "Time blocked"}
+var kindNames = map[why.Kind]string{why.CPU: "CPU time", why.Alloc: "Bytes allocated", why.Mutex: "Time that others waited for locks", why.Block: "Time blocked", why.Instructions: "Instructions"}
 
 // shownChanges is how many functions of a profile a report shows; the index has
 // more.

@@ -96,7 +96,11 @@ func answerLines(c *compare.Comparison) []string {
 			lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
 		}
 	}
-	return append(lines, sentences(c)...)
+	lines = append(lines, sentences(c)...)
+	if c.Counted() {
+		lines = append(lines, fmt.Sprintf("Counted by %s. %s", counterOf(c), blind))
+	}
+	return lines
 }
 
 // settle says why two files prove nothing, and what would.
@@ -189,7 +193,7 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	reported, resources := split(c)
 	all := slices.Concat(f.broken, f.proven)
 	// What a gate closes on has a row.
-	all = append(all, kept(provenIn(resources), func(p place) bool { return p.table.Judged() && p.cell.Verdict == compare.Worse })...)
+	all = append(all, kept(provenIn(resources), func(p place) bool { return p.table.Judged() && p.cell.Verdict.Bad() })...)
 	for _, matters := range []bool{true, false} {
 		all = append(all, kept(f.others, func(p place) bool { return p.table.Unit == reported[0].Unit && p.matters() == matters })...)
 	}
@@ -218,7 +222,7 @@ func pairTable(c *compare.Comparison, rows int) (table []Table, folded []string)
 	if units := unchangedUnits(others); len(units) > 0 {
 		folded = append(folded, strings.Join(units, ", ")+": no difference proven")
 	}
-	if says := resourceCounts(resources); says != "" {
+	if says := resourceCounts(resources); says != "" && !c.Counted() {
 		folded = append(folded, "processor time, collections, memory: "+says)
 	}
 	return table, folded
@@ -322,6 +326,7 @@ func pairRows(c *compare.Comparison, shown []place, first compare.Table, form Fo
 		{head: "p", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
 		{head: "n", right: true, hide: !unpaired, only: place.isCompared, text: func(p place) string { return formatN(p.cell) }},
 		verdict(form != Page),
+		timeColumn(c),
 		{head: "why", long: true, hide: form != Page, cell: func(p place) Cell {
 			return Cell{Text: joined(" ", references(p.cell.Notes), more(c, p)), Notes: p.cell.Notes}
 		}},
@@ -378,7 +383,7 @@ func ratioTables(c *compare.Comparison, rows int, fold bool) (tables []Table, fo
 			return slices.ContainsFunc(contenders, func(s compare.Standing) bool {
 				p := placeOf(t, t.Rows[row], s.Col)
 				if t.Resource {
-					return p.cell.Verdict == compare.Worse && t.Judged()
+					return p.cell.Verdict.Bad() && t.Judged()
 				}
 				return p.cell.Verdict.Proven() || p.cell.Verdict == compare.Unproven
 			})

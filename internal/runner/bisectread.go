@@ -94,7 +94,7 @@ func tallest(t *compare.Table) (best foundRow, differ []string) {
 				continue
 			}
 			switch {
-			case slices.Contains([]compare.Verdict{compare.Slower, compare.Worse, compare.Lower, compare.Higher}, f.cell.Verdict):
+			case f.cell.Verdict.Bad(), f.cell.Verdict == compare.Lower, f.cell.Verdict == compare.Higher:
 				f.rank = 3
 			case f.cell.Verdict.Proven():
 				f.rank = 2

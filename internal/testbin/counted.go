@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dynolab/dyno/internal/counter"
@@ -39,14 +41,32 @@ type rowOfCounts struct {
 
 // A countedRow is what is known of a row. One step at a time uses it.
 type countedRow struct {
-	ops   int // of the longer processes, in a block in which they are longest
-	bends string
+	ops   int      // of the longer processes, in a block in which they are longest
+	notes []string // that are not on record yet
 	sides map[string]*countedSide
 }
 
 // A countedSide is what was counted of one side of a row.
 type countedSide struct {
 	blocks []counter.Profile // of an operation
+	starts []counter.Profile // the shorter processes
+}
+
+// start returns the mean of the shorter processes, if they need not be run again: several did the
+// same within a small part of what the longer one does more. It is nil if they do.
+func (s *countedSide) start(worth float64) counter.Profile {
+	if len(s.starts) < enoughStarts {
+		return nil
+	}
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, p := range s.starts {
+		n := p.Count().All
+		least, most = min(least, n), max(most, n)
+	}
+	if most-least > steady*worth {
+		return nil
+	}
+	return counter.Mean(s.starts)
 }
 
 // NewCounted returns all as what plan is carried out on by counting. Processes are ended when ctx
@@ -59,15 +79,17 @@ func NewCounted(ctx context.Context, plan *record.Plan, all []Binary, tool *coun
 const (
 	unitLine = record.UnitCounted + " better=lower"
 	ownLine  = record.UnitCountedOwn + " better=lower"
+	timeLine = "ns/op better=lower"
 )
 
 const (
 	// worth is how many instructions the longer process runs beyond its start: what varies of
-	// the start, some 15,000, is 0.05 % of it.
-	worth = 30e6
-	// probe is how long a benchmark runs outside of the tool to find how many operations that
-	// is, at about an instruction a third of a nanosecond.
-	probe = 10 * time.Millisecond
+	// the start, some 15,000, is 0.03 % of it.
+	worth = 50e6
+	// timed is how long a benchmark runs outside of the tool in each block: for the time that stands
+	// beside the count, and in the first one to find how many operations are worth counting, at
+	// about an instruction a third of a nanosecond.
+	timed = 10 * time.Millisecond
 	// fewest is how many operations the shorter process has at least: with one, package testing
 	// calls the benchmark once, and with more once with one and once with all.
 	fewest = 2
@@ -77,6 +99,10 @@ const (
 	// fortieth each: whether one more collection of garbage just falls into them is chance then,
 	// which the blocks show, and no bias.
 	phases = 6
+	// enoughStarts shorter processes that differ by steady of what the longer one does more, at most,
+	// are enough: what starting costs is the same in all blocks.
+	enoughStarts = 3
+	steady       = 0.001
 	// unsampled is how many bytes lie between allocations whose stacks are kept: which these are
 	// is chance, and a program that does not read the profile keeps none.
 	unsampled = "1000000000"
@@ -95,10 +121,9 @@ func (c *Counted) Measure(_ context.Context, block int, s record.Step) (record.R
 	b := c.of(block, s)
 	row := c.row(s)
 	line, err := c.count(b, row, block, s)
-	r, err := session.Single(s, block, line, []string{unitLine, ownLine}, err)
-	if err == nil && row.bends != "" && block == 1 {
-		r.Notes = append(r.Notes, row.bends)
-		row.bends = ""
+	r, err := session.Single(s, block, line, []string{unitLine, ownLine, timeLine}, err)
+	if err == nil {
+		r.Notes, row.notes = append(r.Notes, row.notes...), nil
 	}
 	return r, err
 }
@@ -115,14 +140,28 @@ func (c *Counted) row(s record.Step) *countedRow {
 
 // count counts a step, and returns its benchmark line.
 func (c *Counted) count(b Binary, row *countedRow, block int, s record.Step) (line string, err error) {
+	res, err := c.time(b, s)
+	if err != nil {
+		return "", err
+	}
+	ns, _ := res.Value("sec/op")
 	first := row.ops == 0
 	if first {
-		if row.ops, err = c.size(b, s); err != nil {
+		if row.ops, err = c.size(b, s, res.Iters); err != nil {
 			return "", err
 		}
 	}
+	side := row.sides[s.Case.Side]
+	if side == nil {
+		side = new(countedSide)
+		row.sides[s.Case.Side] = side
+	}
 	few, many := lengths(row.ops, block)
-	ops := []int{few, many}
+	ops := []int{many}
+	start := side.start(worth)
+	if start == nil {
+		ops = append(ops, few)
+	}
 	if first {
 		ops = append(ops, (few+many)/2)
 	}
@@ -130,19 +169,21 @@ func (c *Counted) count(b Binary, row *countedRow, block int, s record.Step) (li
 	if err != nil {
 		return "", err
 	}
-	each := profiles[1].Minus(profiles[0], float64(many-few))
-	if first {
-		row.bends = bends(profiles, ops)
+	if start == nil {
+		start = profiles[1]
+		side.starts = append(side.starts, start)
 	}
-	side := row.sides[s.Case.Side]
-	if side == nil {
-		side = new(countedSide)
-		row.sides[s.Case.Side] = side
+	each := profiles[0].Minus(start, float64(many-few))
+	if first {
+		row.notes = bends(profiles, ops)
+		if what := each.Unseen(); len(what) > 0 {
+			row.notes = append(row.notes, "it "+strings.Join(what, ", ")+": what that takes is no instruction of its own, and only time shows it")
+		}
 	}
 	side.blocks = append(side.blocks, each)
 	n := each.Count()
-	return fmt.Sprintf("%s \t%8d\t %s %s\t %s %s", s.FullName(), many,
-		figure(n.All), record.UnitCounted, figure(n.Own), record.UnitCountedOwn), nil
+	return fmt.Sprintf("%s \t%8d\t %s %s\t %s %s\t %.4g ns/op", s.FullName(), many,
+		figure(n.All), record.UnitCounted, figure(n.Own), record.UnitCountedOwn, 1e9*ns), nil
 }
 
 // figure writes a count with seven digits: what varies is the sixth at best.
@@ -162,21 +203,26 @@ func lengths(ops, block int) (few, many int) {
 	return max(fewest, ops/times), many
 }
 
-// size returns how many operations are worth counting.
-func (c *Counted) size(b Binary, s record.Step) (ops int, err error) {
-	out, err := invocation{subject: b, args: flags(s.Case, probe.String(), s.CPU, 1), timeout: c.plan.Timeout, report: b.Undrivable == nil}.bench(c.ctx)
+// time runs a step outside of the tool.
+func (c *Counted) time(b Binary, s record.Step) (*benchfmt.Result, error) {
+	out, err := invocation{subject: b, args: flags(s.Case, timed.String(), s.CPU, 1), timeout: c.plan.Timeout, report: b.Undrivable == nil}.bench(c.ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	lines, err := out.resultsOf(s, 1)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	res, ok := record.ParseResult(lines)
 	if !ok {
-		return 0, &program.Failure{Reason: "printed no result"}
+		return nil, &program.Failure{Reason: "printed no result"}
 	}
-	ops = max(times*fewest, res.Iters)
+	return res, nil
+}
+
+// size returns how many operations are worth counting, if so many take the time timed.
+func (c *Counted) size(b Binary, s record.Step, iters int) (ops int, err error) {
+	ops = max(times*fewest, iters)
 	// How much that is depends on the machine and what else it does: it is looked at.
 	few, many := lengths(ops, 1)
 	profiles, err := c.profiles(b, s, few, many)
@@ -238,15 +284,15 @@ func (c *Counted) profile(ctx context.Context, b Binary, s record.Step, n int, o
 }
 
 // bends returns a note if an operation costs something else in the second half of a process of
-// ops[1] operations than in its first: the third profile is that of the middle. It is "" if the
-// cost is the same.
-func bends(p []counter.Profile, ops []int) string {
-	first := p[2].Minus(p[0], float64(ops[2]-ops[0])).Count().Own
-	second := p[1].Minus(p[2], float64(ops[1]-ops[2])).Count().Own
+// ops[0] operations than in its first, from ops[1] on: the third profile is that of the middle. It is none if
+// the cost is the same.
+func bends(p []counter.Profile, ops []int) []string {
+	first := p[2].Minus(p[1], float64(ops[2]-ops[1])).Count().Own
+	second := p[0].Minus(p[2], float64(ops[0]-ops[2])).Count().Own
 	if by := second/first - 1; !math.IsNaN(by) && math.Abs(by) > straight {
-		return fmt.Sprintf("an operation costs %+.0f %% in the second half of %d: what is counted depends on how many there are", 100*by, ops[1])
+		return []string{fmt.Sprintf("an operation costs %+.0f %% in the second half of %d: what is counted depends on how many there are", 100*by, ops[0])}
 	}
-	return ""
+	return nil
 }
 
 // ErrNotCounted is the error of [Counted.Sides] for what was not counted.

@@ -1,8 +1,6 @@
 package why
 
 import (
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/dynolab/dyno/internal/counter"
@@ -31,12 +29,13 @@ func TestCounted(t *testing.T) {
 		want       string
 	}{
 		{"nothing", counter.Profile{work: 900}, counter.Profile{work: 900}, ""},
-		{"a function", counter.Profile{work: 900}, counter.Profile{work: 950}, "of +5 %: m.Work[…] +5 %"},
-		{"less", counter.Profile{work: 900}, counter.Profile{work: 800}, "of -10 %: m.Work[…] -10 %"},
+		{"a function", counter.Profile{work: 900}, counter.Profile{work: 950}, "of +5 %: m.Work[…] (m.go:7) +5 %"},
+		{"less", counter.Profile{work: 900}, counter.Profile{work: 800}, "of -10 %: m.Work[…] (m.go:7) -10 %"},
 		{"the runtime", counter.Profile{work: 900}, counter.Profile{work: 900, malloc: 40}, "of +4 %: allocating +4 %"},
-		{"noise of the runtime", counter.Profile{work: 900}, counter.Profile{work: 950, malloc: 4}, "of +5.4 %: m.Work[…] +5 %"},
-		{"inlined no longer", counter.Profile{work: 800, inlined: 100}, counter.Profile{work: 800, next: 150}, "of +5 %: m.next +15 % (inlined no longer), m.Work[…] -10 %"},
-		{"inlined now", counter.Profile{work: 800, next: 150}, counter.Profile{work: 800, inlined: 100}, "of -4.8 %: m.next -14 % (inlined now), m.Work[…] +9.5 %"},
+		{"noise of the runtime", counter.Profile{work: 900}, counter.Profile{work: 950, malloc: 4}, "of +5.4 %: m.Work[…] (m.go:7) +5 %"},
+		{"inlined no longer", counter.Profile{work: 800, inlined: 100}, counter.Profile{work: 800, next: 150}, "of +5 %: m.next (m.go:20) +15 % (inlined no longer), m.Work[…] (m.go:20) -10 %"},
+		{"inlined now", counter.Profile{work: 800, next: 150}, counter.Profile{work: 800, inlined: 100}, "of -4.8 %: m.next (m.go:20) -14 % (inlined now), m.Work[…] (m.go:20) +9.5 %"},
+		{"what it calls", counter.Profile{work: 900}, counter.Profile{work: 901, malloc: 99}, "of +10 %: m.Work[…] (m.go:7) +0.1 %, with allocating +9.9 %"},
 	} {
 		if got := Counted(blocksOf(test.base), blocksOf(test.this)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
@@ -47,33 +46,56 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// TestWriteCounts: what is kept is a profile that pprof reads, with all instructions.
-func TestWriteCounts(t *testing.T) {
+// TestWhere: the line that differs is found though others have moved.
+func TestWhere(t *testing.T) {
+	lines := func(from int, costs ...float64) map[sourceLine]float64 {
+		all := make(map[sourceLine]float64)
+		for i, v := range costs {
+			all[sourceLine{"m.go", from + i}] = v
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name    string
+		was, is map[sourceLine]float64
+		want    string
+	}{
+		{"the same", lines(10, 1, 2, 3), lines(10, 1, 2, 3), ""},
+		{"moved", lines(10, 1, 2, 3), lines(20, 1, 2, 3), ""},
+		{"a line more", lines(10, 1, 900, 3), lines(10, 1, 5, 900, 3), " (m.go:11)"},
+		{"at the end", lines(10, 1, 900), lines(12, 1, 900, 4), " (m.go:14)"},
+		{"a line less", lines(10, 1, 5, 900), lines(10, 1, 900), " (m.go:11)"},
+		{"a line that costs more", lines(10, 1, 900, 3), lines(20, 1, 950, 3), " (m.go:21)"},
+		{"two, of which one matters", lines(10, 1, 2, 3, 4), lines(10, 1, 2.5, 3, 9), " (m.go:13)"},
+		{"all new", nil, lines(7, 3, 8), " (m.go:8)"},
+	} {
+		if got := where(test.was, test.is); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestKeepCounts: what is kept is a profile that pprof reads, with all instructions, and what the
+// index says of it is the difference.
+func TestKeepCounts(t *testing.T) {
 	results := t.TempDir() + "/run.bench"
 	work := counter.Place{Func: "m.Work", File: "m.go", Line: 7}
-	paths, err := WriteCounts(results, "A/b=c d-2", []string{"old", "new"}, [][]counter.Profile{blocksOf(counter.Profile{work: 1}), blocksOf(counter.Profile{work: 2})})
+	c := &Cell{Base: "old", Column: "new", Folder: "A-b=c-d-2"}
+	p, err := keepCounts(results, c, blocksOf(counter.Profile{work: 1}), blocksOf(counter.Profile{work: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := ParseProfile(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := int64(0)
-		for _, s := range p.Sample {
-			sum += s.Value[0]
-		}
-		if want := int64(101+i) * 1_000_000; sum != want {
-			t.Errorf("%s has %d, want %d", path, sum, want)
-		}
+	if p.Base.Total != 101 || p.This.Total != 102 || p.Unit != "instrs/op" {
+		t.Errorf("%+v", p)
 	}
-	if !strings.Contains(paths[0], "A-b=c-d-2") {
-		t.Errorf("kept in %s", paths[0])
+	if top := p.Top[0]; top.Name != "m.Work" || top.change() != 1 {
+		t.Errorf("first is %+v", top)
+	}
+	if p.Base.Path != "A-b=c-d-2/old.instructions.pb.gz" {
+		t.Errorf("kept in %s", p.Base.Path)
+	}
+	tree, err := ReadTree(results, &p)
+	if err != nil || tree.This.Cost != 102 {
+		t.Errorf("%+v, %v", tree, err)
 	}
 }

@@ -65,13 +65,17 @@ const (
 	Alloc Kind = "alloc" // bytes allocated on the heap
 	Mutex Kind = "mutex" // nanoseconds that goroutines held others up at a lock
 	Block Kind = "block" // nanoseconds that goroutines were blocked
+
+	// Instructions are those of a simulated processor, of functions in themselves. No process is
+	// profiled for them: they are what was counted.
+	Instructions Kind = "instructions"
 )
 
 // A Profile is two profiles of one kind, compared. Costs are per operation of
 // the benchmark, in Unit.
 type Profile struct {
 	Kind  Kind   `json:"kind"`
-	Unit  string `json:"unit"` // "ns/op" or "B/op"
+	Unit  string `json:"unit"` // "ns/op", "B/op" or "instrs/op"
 	Base  Side   `json:"base"`
 	This  Side   `json:"this"`
 	Flame string `json:"flame,omitempty"` // path of the differential flame graph, SVG

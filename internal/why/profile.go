@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // kinds says of each kind what its values are, as pprof calls them, and by which flags
@@ -25,6 +27,8 @@ var kinds = map[Kind]struct{ unit, cost, count, flag, rate string }{
 	Alloc: {"B/op", "alloc_space", "alloc_objects", "-test.memprofile=", "-test.memprofilerate=1"},
 	Mutex: {"ns/op", "delay", "contentions", "-test.mutexprofile=", "-test.mutexprofilefraction=1"},
 	Block: {"ns/op", "delay", "contentions", "-test.blockprofile=", "-test.blockprofilerate=1"},
+
+	Instructions: {record.UnitCounted, string(Instructions), string(Instructions), "", ""},
 }
 
 // maxProfile bounds a profile in bytes, unpacked. Ours have some ten thousand.
