@@ -20,7 +20,12 @@ type Series struct {
 	Machine, Pkg string
 	Name         string // of the benchmark, with GOMAXPROCS, without "Benchmark"
 	Reference    string // what it is divided by: a column, or the commit of an old version; "" for nothing
-	Unit         string // of absolute times
+
+	// Counted says that points are counts of instructions, divided by that of the first one, and
+	// Reference is by what they were counted.
+	Counted bool
+
+	Unit string // of absolute times
 
 	Points []Point // in the order of commits, or of time where that is not known
 	Pieces []Piece // what is judged, each by itself; none without a reference
@@ -146,7 +151,7 @@ func (h *History) gather(o Options) error {
 			key := seriesKey{r.Machine, m.pkg, m.name, m.reference}
 			s := of[key]
 			if s == nil {
-				s = &Series{Machine: r.Machine, Pkg: m.pkg, Name: m.name, Reference: m.reference, Unit: m.unit}
+				s = &Series{Machine: r.Machine, Pkg: m.pkg, Name: m.name, Reference: m.reference, Counted: m.counted, Unit: m.unit}
 				of[key] = s
 				keys = append(keys, key)
 			}
@@ -158,6 +163,12 @@ func (h *History) gather(o Options) error {
 	for _, key := range keys {
 		s := of[key]
 		h.arrange(s, o.Order)
+		if s.Counted {
+			first := s.Points[0].Log
+			for i := range s.Points {
+				s.Points[i].Log -= first
+			}
+		}
 		h.cut(s)
 		h.Series = append(h.Series, *s)
 	}
@@ -170,15 +181,16 @@ var timeUnits = []string{"ns/op", "sec/op", "insns/op"}
 // A measurement is what a run says of one series.
 type measurement struct {
 	pkg, name, reference, unit string
+	counted                    bool
 	point                      Point
 }
 
 // measured returns what a run says of each of its benchmarks.
 func (r *Run) measured(c *compare.Comparison) (all []measurement) {
-	if len(c.Tables) == 0 || !slices.Contains(timeUnits, c.Tables[0].Unit) {
+	if len(c.Tables) == 0 || !c.Counted() && !slices.Contains(timeUnits, c.Tables[0].Unit) {
 		return nil
 	}
-	t := c.Tables[0] // time comes first
+	t := c.Tables[0] // counts of instructions come first, then time
 	names := r.names(c.Col)
 	for _, row := range t.Rows {
 		for i, cell := range row.Cells {
@@ -197,7 +209,10 @@ func (r *Run) measured(c *compare.Comparison) (all []measurement) {
 			case row.Base >= 0 && t.Cols[row.Base].Ref:
 				m.reference = t.Cols[row.Base].Name
 			}
-			if vs := cell.Vs; m.reference != "" && vs != nil && vs.Paired && vs.Ratio > 0 {
+			if c.Counted() && c.Col != record.SideKey { // they need nothing to be divided by
+				m.counted, m.reference = true, r.countedBy()
+				m.point.Log, m.point.SE = logOf(cell.Blocks)
+			} else if vs := cell.Vs; m.reference != "" && vs != nil && vs.Paired && vs.Ratio > 0 {
 				m.point.Log, m.point.Blocks = math.Log(vs.Ratio), vs.N
 				m.point.SE = standardError(vs.Shift)
 			} else {
@@ -210,6 +225,24 @@ func (r *Run) measured(c *compare.Comparison) (all []measurement) {
 		}
 	}
 	return all
+}
+
+// countedBy is what counts have to have in common to be compared: the tool and the toolchain, which
+// says for which architecture.
+func (r *Run) countedBy() string {
+	return r.file.Value(record.CounterKey) + ", " + strings.TrimPrefix(r.file.Value("toolchain"), "go version ")
+}
+
+// logOf returns the mean of the logarithms of values, and its standard error.
+func logOf(blocks []compare.BlockValue) (mean, se float64) {
+	n, square := float64(len(blocks)), 0.0
+	for _, b := range blocks {
+		mean += math.Log(b.V) / n
+	}
+	for _, b := range blocks {
+		square += (math.Log(b.V) - mean) * (math.Log(b.V) - mean)
+	}
+	return mean, math.Sqrt(square / (n - 1) / n) // NaN of one
 }
 
 // standardError is that of the mean of a shift's units.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/stats"
 )
 
@@ -41,7 +42,7 @@ type State string
 // The states.
 const (
 	Suspected State = "suspected" // by the history alone
-	Proven    State = "proven"    // by a comparison of both sides
+	Proven    State = "proven"    // by a comparison of both sides, or by two counts of instructions
 	Refuted   State = "refuted"   // a comparison of both sides shows nothing of the kind
 	Undecided State = "undecided" // a comparison of both sides could not tell
 	Explained State = "explained" // something else changed with it, of which no comparison could part it
@@ -71,6 +72,10 @@ func (h *History) suspect() {
 	for _, machine := range h.Machines() {
 		var spans []*span
 		for s, p := range h.pieces(machine) {
+			if s.Counted {
+				h.proveCounts(s, p)
+				continue
+			}
 			spans = h.consider(spans, &span{piece: p, series: s, members: h.Members(s, *p)})
 		}
 		adjusted, cuts := h.search(&spans)
@@ -78,6 +83,25 @@ func (h *History) suspect() {
 			h.fit(s, p, cuts[p])
 		}
 		h.detectable(machine, stats.HolmLevel(adjusted, h.Alpha))
+	}
+}
+
+// sureErrors is how many standard errors two counts of instructions have to lie apart for a step
+// between them: with six blocks each, by chance in one of ten thousand cases.
+const sureErrors = 6
+
+// proveCounts finds the steps of a series of counts. Nothing but the program changes them, so two
+// points prove a step that is larger than the margin of counts, and than what their blocks vary by.
+func (h *History) proveCounts(s *Series, p *Piece) {
+	members := h.Members(s, *p)
+	for k := 1; k < len(members); k++ {
+		was, is := s.Points[members[k-1]], s.Points[members[k]]
+		size, se := is.Log-was.Log, math.Hypot(is.SE, was.SE)
+		if math.Abs(size) > math.Log1p(compare.CountMargin) && math.Abs(size) > sureErrors*se {
+			step := Step{At: members[k], Before: members[k-1], Lo: members[k], Hi: members[k], Log: size, State: Proven}
+			h.circumstances(s, members, &step)
+			p.Steps = append(p.Steps, step)
+		}
 	}
 }
 

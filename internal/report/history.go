@@ -186,6 +186,8 @@ func kinds(changes []string) (all []string) {
 // whatToDo says what proves a step, or what did.
 func whatToDo(s history.Suspicion) string {
 	switch p := s.Step.Proof; {
+	case s.Series.Counted && s.Step.State == history.Proven:
+		return "by the counts of both sides, which nothing but the program changes"
 	case p != nil:
 		return fmt.Sprintf("%s in a comparison of both: %s (%s to %s) at level %.3g, %s", p.Verdict, formatRatio(p.Ratio), formatRatio(p.Lo), formatRatio(p.Hi), p.Level, p.Path)
 	case s.Step.Unprovable != "":

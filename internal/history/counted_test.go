@@ -1,0 +1,63 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// counted writes runs that counted, one of each commit c0, c1, …, a day after one another.
+func counted(t *testing.T, toolchain []string, counts []float64, scatter float64) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i, v := range counts {
+		var b strings.Builder
+		fmt.Fprintf(&b, "machine: box\ncommit: c%d\ntoolchain: go version %s linux/amd64\ncounter: cachegrind of valgrind-3.19.0\nstarted: %s\nUnit instrs/op better=lower\npkg: example.com/m\n",
+			i, toolchain[i%len(toolchain)], time.Date(2026, 1, 1+i, 12, 0, 0, 0, time.UTC).Format(time.RFC3339))
+		for block := range 6 {
+			fmt.Fprintf(&b, "block: %d\nBenchmarkX-1 100 %.4f instrs/op %d ns/op\n", block+1, v*(1+scatter*float64(block%3-1)), 100+10*i)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%d.bench", i)), []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestCountsProve: two counts of instructions prove a step of half a percent, and no smaller one
+// than the margin, nor one that the counts themselves scatter by. Another toolchain begins another
+// series.
+func TestCountsProve(t *testing.T) {
+	one, two := []string{"go1.26.8"}, []string{"go1.26.8", "go1.27.4"}
+	for _, test := range []struct {
+		name       string
+		toolchains []string
+		counts     []float64
+		scatter    float64
+		steps      []int // points at which there is one
+	}{
+		{"half a percent", one, []float64{10_000, 10_002, 10_052}, 0.0003, []int{2}},
+		{"less, too", one, []float64{10_000, 9_940}, 0.0003, []int{1}},
+		{"within the margin", one, []float64{10_000, 10_020}, 0.0001, nil},
+		{"by less than they scatter", one, []float64{10_000, 10_100}, 0.01, nil},
+		{"of two toolchains", two, []float64{10_000, 10_100}, 0.0003, nil},
+	} {
+		h := read(t, counted(t, test.toolchains, test.counts, test.scatter), Options{})
+		steps := h.Steps()
+		if len(steps) != len(test.steps) {
+			t.Errorf("%s: %d steps: %+v", test.name, len(steps), steps)
+			continue
+		}
+		for i, at := range test.steps {
+			s := steps[i].Step
+			want := math.Log(test.counts[at] / test.counts[at-1])
+			if s.State != Proven || s.At != at || math.Abs(s.Log-want) > 1e-4 || s.Old != fmt.Sprintf("c%d", at-1) || s.New != fmt.Sprintf("c%d", at) {
+				t.Errorf("%s: %+v", test.name, s)
+			}
+		}
+	}
+}
