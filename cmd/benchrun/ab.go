@@ -27,6 +27,7 @@ type abFlags struct {
 	why     bool
 	on      string
 	save    string
+	against string
 }
 
 func newABCmd() *cobra.Command {
@@ -34,11 +35,11 @@ func newABCmd() *cobra.Command {
 	cmd := newCommand("ab", c.run, configFields(&c.Config), compareFields(&c.Compare), c.gateFlags.fields(), c.builds.fields(), fields{
 		"within": &c.Within, "comment": &c.comment, "why": &c.why, "on": &c.on, "dir": &c.Dir,
 		"command": &c.Command, "shell": &c.Shell, "count": &c.Count, "identical": &c.Identical, "trimpath": &c.Trimpath, "no-cache": &c.NoCache,
-		"baseline": &c.Baseline, "save-baseline": &c.save,
+		"baseline": &c.Baseline, "save-baseline": &c.save, "against": &c.against,
 	})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline")
+		kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline") || c.against != ""
 		both, err := runner.ParseBuilds(c.builds.words())
 		if err == nil && !kept && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1]) {
 			err = errors.New("ab needs a version to compare to, such as main or HEAD~1, or two builds such as --go go1.26.8,go1.27.4, or --command and two commands")
@@ -71,6 +72,9 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := refuse(cmd, rule{c.on != "", []string{"why", "out", "resume"}, "is for this machine: leave out --on"}); err != nil {
 		return err
+	}
+	if c.against != "" {
+		return c.compareAgainst(cmd, append(c.Args, c.Packages...))
 	}
 	if cmd.Flags().Changed("save-baseline") {
 		return c.keep(cmd)
@@ -116,7 +120,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 
 // notKept are the flags that say how it is measured and judged.
 var notKept = []string{
-	"baseline", "within", "gate", "allow-empty", "comment", "why", "command", "bench", "count", "on", "out", "resume", "blocks", "rounds", "slice",
+	"baseline", "within", "gate", "allow-empty", "comment", "why", "command", "bench", "count", "against", "on", "out", "resume", "blocks", "rounds", "slice",
 	"plan", "time", "seed", "idle", "identical", "alpha", "margin", "accept", "gogc", "gomemlimit",
 }
 

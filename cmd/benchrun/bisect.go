@@ -48,6 +48,6 @@ func newBisectCmd() *cobra.Command {
 		}
 		return nil
 	}, configFields(&c.Config), compareFields(&c.Compare), fields{
-		"on": &on, "within": &c.Within, "dir": &c.Dir, "trimpath": &c.Trimpath, "no-cache": &c.NoCache, "unit": &c.Unit, "memory": &c.Memory, "json": &asJSON,
+		"on": &on, "within": &c.Within, "dir": &c.Dir, "trimpath": &c.Trimpath, "no-cache": &c.NoCache, "unit": &c.Unit, "count": &c.Count, "memory": &c.Memory, "json": &asJSON,
 	})
 }

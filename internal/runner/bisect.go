@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/bisect"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -29,7 +30,8 @@ type Bisect struct {
 	Memory bool   // allocations, or if those are the same, bytes
 }
 
-// The units that a search knows. The first two are counts, which hardly vary.
+// The units that a search knows. The first two are counts, which hardly vary, and so are
+// instructions.
 const (
 	unitAllocs = "allocs/op"
 	unitBytes  = "B/op"
@@ -139,6 +141,18 @@ func (b *bisectRun) begin(ctx context.Context) error {
 			return err
 		}
 		c.Resume = ""
+		c.Count = s.Unit == record.UnitCounted
+	}
+	if c.Count {
+		if b.log == nil && (c.given("unit") || c.Memory) {
+			return errors.New("--count is --unit " + record.UnitCounted + ": leave out --unit and --memory")
+		}
+		if c.Unit = record.UnitCounted; b.log == nil && !c.given("margin") {
+			c.Compare.Margin = compare.CountMargin
+		}
+		if err := c.findCounter(ctx, nil); err != nil {
+			return err
+		}
 	}
 	if c.Memory {
 		if c.given("unit") {
@@ -181,7 +195,9 @@ func (b *bisectRun) begin(ctx context.Context) error {
 const countRounds = 20
 
 // isCount reports whether the values of a unit are counts.
-func isCount(unit string) bool { return unit == unitAllocs || unit == unitBytes }
+func isCount(unit string) bool {
+	return unit == unitAllocs || unit == unitBytes || unit == record.UnitCounted
+}
 
 // find compares the ends and searches between them.
 func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
@@ -296,8 +312,9 @@ func (b *bisectRun) measureEnds(ctx context.Context, ends *AB, from *record.Inte
 	if !ok {
 		j := &job{
 			plan: b.plan, from: from, path: path, absent: b.v.absent, resume: b.goOn(),
-			here: b.v.circumstances(ctx, ends.Machine, path),
+			here: b.v.circumstances(ctx, ends.Machine, path), tool: b.c.tool,
 		}
+		j.noteCounter()
 		j.take(b.processes, parts{binaries: b.v.all()})
 		began := time.Now()
 		if err := b.take(ctx, j); err != nil {

@@ -317,7 +317,8 @@ func (b *bisectRun) carryOutVisit(ctx context.Context, m bisect.Measurement, rol
 	here := session.Describe(ctx, b.v.trees[1].Dir, b.c.Machine, path)
 	here.Fixed = append(fixed, slices.DeleteFunc(here.Fixed, func(s record.Setting) bool { return s.Key == "commit" || s.Key == "dirty" })...)
 	measuring := time.Now()
-	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.goOn(), here: here}
+	j := &job{plan: plan, from: from, path: path, quiet: true, resume: b.goOn(), here: here, tool: b.c.tool}
+	j.noteCounter()
 	j.take(b.processes, parts{binaries: binaries})
 	if err := b.take(ctx, j); err != nil {
 		return done, err
