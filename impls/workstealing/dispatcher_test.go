@@ -322,7 +322,7 @@ func TestAnswerMeasuresTurns(t *testing.T) {
 		turns("of another dispatcher's actors", 2, 10*time.Microsecond, 5000)
 		turns("no more than it takes to be worth a worker", 1, time.Second, worthwhile)
 		time.Sleep(time.Second)
-		w.pool.park(w)
+		w.pool.park(w, false)
 		time.Sleep(time.Second)
 		if w.pool.unpark() != w {
 			t.Fatal("another worker is there than the one that has parked")

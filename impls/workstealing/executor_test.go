@@ -595,7 +595,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		if handle(j) != fs[0].Handle() {
 			t.Fatal("it did not take the first")
 		}
-		w.loop(j)
+		w.loop(j, false)
 		quiet(t, x)
 	})
 }
@@ -655,7 +655,7 @@ func TestJoinIsProgress(t *testing.T) {
 	})
 	w := x.pool.unpark()
 	x.pool.running.Add(1)
-	w.loop(x.pool.inject.pop())
+	w.loop(x.pool.inject.pop(), false)
 	release()
 	if n, err := f.Value(context.Background()); n != 1 || err != nil {
 		t.Errorf("it was counted %d times in a round, and %v", n, err)

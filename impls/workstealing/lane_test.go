@@ -237,7 +237,7 @@ func TestLanesEnd(t *testing.T) {
 	if w.takeLane(b, 1); other.word.Load() >= laneOwner || w.patient != 16 {
 		t.Errorf("a worker has two lanes, or takes the next after %d messages, want 16", w.patient)
 	}
-	b.d.pool.park(w)
+	b.d.pool.park(w, false)
 	if w.lane != (lane{}) || w.stream != nil {
 		t.Error("a parked worker holds on to an actor")
 	}

@@ -268,20 +268,28 @@ func (p *Pool) launch(how start) {
 // rest waits for the next launch and returns how it begins, where goroutines are not
 // left to end: for as many as run at a time.
 func (p *Pool) rest() start {
-	if !p.rests {
+	p.mu.Lock()
+	rests := p.seat()
+	p.mu.Unlock()
+	if !rests {
 		return notAtAll
 	}
-	p.mu.Lock()
+	return <-p.again // nothing writes the field any more
+}
+
+// seat counts the caller among the goroutines that rest, if it may, and reports whether it did. mu is held.
+func (p *Pool) seat() bool {
+	if !p.rests || p.closed.Load() {
+		return false
+	}
 	if p.again == nil {
 		p.again = make(chan start, p.cfg.atATime())
 	}
-	if p.closed.Load() || p.resting == cap(p.again) {
-		p.mu.Unlock()
-		return notAtAll
+	if p.resting == cap(p.again) {
+		return false
 	}
 	p.resting++
-	p.mu.Unlock()
-	return <-p.again // nothing writes the field any more
+	return true
 }
 
 // work is the life of a worker's goroutine.
@@ -289,31 +297,36 @@ func (p *Pool) work(how start) {
 	if !p.frugal { // elsewhere a stack is as large as it is
 		deepen()
 	}
-	for ; how != notAtAll; how = p.rest() {
-		p.begin(how)
+	for how != notAtAll {
+		if p.begin(how) {
+			how = <-p.again
+		} else {
+			how = p.rest()
+		}
 	}
 }
 
-// begin has the goroutine be a worker until there are no jobs for it.
-func (p *Pool) begin(how start) {
+// begin has the goroutine be a worker until there are no jobs for it, and reports whether it is
+// counted among those that rest.
+func (p *Pool) begin(how start) (rests bool) {
 	extra := false
 	if how == standsBy {
 		var needed bool
 		if needed, extra = p.await(); !needed {
 			p.exit()
-			return
+			return false
 		}
 	}
 	if w := p.unpark(); w != nil {
 		w.extra = extra || how == searches && int(p.active.Load()-p.waiting.Load()) > p.cfg.atATime()
-		w.loop(w.look())
-		return
+		return w.loop(w.look(), true)
 	}
 	// There are as many as there may be after all: who has stopped since and
 	// found this one searching has left the rest to it.
 	p.search.Add(^uint32(0))
 	p.arm()
 	p.exit()
+	return false
 }
 
 // deepen has the goroutine's stack grow while there is next to nothing on it. A new one has 2 KiB,
@@ -587,29 +600,33 @@ func (p *Pool) hire() *worker {
 	return w
 }
 
-// park gives back the worker of a goroutine that is about to end: without one it
-// costs no stack. Only so many are kept: a pool in which a thousand jobs slept at
-// once should not remember that for ever.
-func (p *Pool) park(w *worker) {
+// park gives back the worker of a goroutine that is about to end, or to rest if it may, which park
+// reports: without one it costs no stack. Only so many are kept: a pool in which a thousand jobs
+// slept at once should not remember that for ever.
+func (p *Pool) park(w *worker, mayRest bool) (rests bool) {
 	w.count(parks)
 	w.forget()
-	now := w.now()
+	var now time.Time
+	if w.timed { // else nothing depends on it
+		now = w.now()
+	}
 	p.mu.Lock()
 	w.answer(now) // with mu held: the watchdog must not mark it afterwards
 	w.busy = false
 	p.active.Add(-1)
 	if len(p.parked) < p.kept() {
-		w.since = now
 		p.parked = append(p.parked, w)
 		p.keep(w)
 	} else {
 		p.drop(w)
 	}
+	rests = mayRest && p.seat()
 	p.mu.Unlock()
 	// Who found the pool full has left it to those that are busy.
 	if p.visible() {
 		p.standBy()
 	}
+	return rests
 }
 
 // kept is how many parked workers are kept: those of two rows, and with TinyGo of one.
@@ -624,10 +641,13 @@ func (p *Pool) drop(w *worker) {
 // keep sees to it that w, which has just parked, is let go when it was not
 // needed for KeepAlive. mu is held.
 func (p *Pool) keep(w *worker) {
-	if p.cfg.KeepAlive == 0 {
+	surplus := len(p.parked) > p.cfg.MinWorkers
+	if p.cfg.KeepAlive == 0 || !surplus && !p.reaps {
+		w.since = time.Time{} // a timer that is set later rings after KeepAlive
 		return
 	}
-	if p.reaps || p.closed.Load() || len(p.parked) <= p.cfg.MinWorkers {
+	w.since = time.Now()
+	if p.reaps || p.closed.Load() || !surplus {
 		return
 	}
 	p.reaps = true

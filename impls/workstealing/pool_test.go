@@ -262,8 +262,8 @@ func TestClosedPoolEnds(t *testing.T) {
 	}
 	ws := []*worker{p.unpark(), p.unpark(), p.unpark(), p.unpark()}
 	p.running.Store(2)
-	p.park(ws[2])
-	p.park(ws[3]) // one more than is kept: there is a timer
+	p.park(ws[2], false)
+	p.park(ws[3], false) // one more than is kept: there is a timer
 	p.arm()
 	ends := 0
 	p.close(func() { ends++ })
@@ -276,7 +276,7 @@ func TestClosedPoolEnds(t *testing.T) {
 		if ends != 0 {
 			t.Error("the pool is over, and a goroutine of it works")
 		}
-		p.park(w)
+		p.park(w, false)
 		p.exit()
 	}
 	p.running.Add(1) // one that was on its way and finds nothing
@@ -375,7 +375,7 @@ func TestPlacesOfWorkers(t *testing.T) {
 func TestParkedWorkerIsNotStuck(t *testing.T) {
 	w, _ := busy(t, Config{})
 	p := w.pool
-	p.park(w)
+	p.park(w, false)
 	for range 3 {
 		p.watch()
 	}
@@ -395,7 +395,7 @@ func TestKeepAliveIsEachWorkersOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := func() { p.park(p.unpark()) }
+		again := func() { p.park(p.unpark(), false) }
 		for range 2 {
 			var ws [4]*worker
 			for i := range ws {
@@ -410,16 +410,36 @@ func TestKeepAliveIsEachWorkersOwn(t *testing.T) {
 					t.Errorf("%d workers after %d s, want %d", n, s, want)
 				}
 			}
-			p.park(ws[0])
-			p.park(ws[1])
+			p.park(ws[0], false)
+			p.park(ws[1], false)
 			at(30, 4)
-			p.park(ws[2])
-			p.park(ws[3])
+			p.park(ws[2], false)
+			p.park(ws[3], false)
 			at(40, 4)
 			again()
 			at(61, 2)
 			again()
 			at(91, 1)
+		}
+	})
+}
+
+// A worker that was needed just before the timer rings stays, also if it parks as the only one.
+func TestKeepAliveOfTheFirstToPark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewPool(Config{MinWorkers: 1, KeepAlive: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []time.Duration{59, 2} {
+			a, b := p.unpark(), p.unpark()
+			p.park(a, false)
+			p.park(b, false)
+			time.Sleep(s * time.Second)
+			synctest.Wait()
+		}
+		if n := p.slots(); n != 2 {
+			t.Errorf("%d workers, of two that parked at 59 s", n)
 		}
 	})
 }

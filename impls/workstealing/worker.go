@@ -130,9 +130,9 @@ func newWorker(p *Pool, seed uint64) *worker {
 
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
 
-// loop runs j, if there is one, and others until there are none for this worker,
-// parks it, and ends the goroutine.
-func (w *worker) loop(j job) {
+// loop runs j, if there is one, and others until there are none for this worker, and
+// parks it. Then the goroutine ends, or rests, if it may, which loop reports.
+func (w *worker) loop(j job, mayRest bool) (rests bool) {
 	for !j.none() {
 		var panicked bool
 		if w.pool.frugal {
@@ -146,8 +146,9 @@ func (w *worker) loop(j job) {
 		j = w.other()
 	}
 	p := w.pool
-	p.park(w)
+	rests = p.park(w, mayRest)
 	p.exit()
+	return rests
 }
 
 // serve runs j and others until there are none for this worker, and returns
@@ -245,7 +246,7 @@ func (w *worker) checkLeft() {
 }
 
 // resume goes on with a worker whose goroutine a job has ended.
-func (w *worker) resume() { w.loop(w.other()) }
+func (w *worker) resume() { w.loop(w.other(), false) }
 
 // other returns the job that comes after another one, or none when the
 // worker is to park.
