@@ -178,11 +178,13 @@ func units(r *benchfmt.Result) []string {
 
 // expected returns the units that a workload reports with an implementation that is right.
 func expected(w workloads.Workload) []string {
-	all := []string{"B/" + w.Item(), "allocs/" + w.Item(), "ns/op"}
+	all := []string{"B/" + w.Item(), "allocs/" + w.Item()}
 	if w.Work != nil {
 		all = append(all, "rounds/op")
 	}
-	if w.Open {
+	if !w.Open {
+		all = append(all, "ns/op")
+	} else {
 		all = append(all, "backlog", "backlog-end", "backlog-mean", "max-ns", "mean-ns", "p50-ns", "p99-ns", "p99.9-ns")
 	}
 	if w.Path() == "workload=spawn" {
