@@ -1,9 +1,10 @@
-// Command mutants changes the source of the actor core, the contracts and the implementations
-// in small ways, one at a time, and looks whether the tests notice: see package mutate. It is a
+// Command mutants changes the source of the actor core, the contracts, the implementations and
+// the measuring engine in small ways, one at a time, and looks whether the tests notice: see package mutate. It is a
 // tool for who works on dyno:
 //
 //	go run ./mutants -for 1h          a sample, as large as an hour allows
 //	go run ./mutants -only 'impls/channel .*: cas'
+//	go run ./mutants -root ../fleet -packages .    a module of its own
 //	go run ./mutants -names some.txt -run '^TestNew$' -jobs 2    what a new test notices, in seconds
 //	go run ./mutants -score results/<machine>/<file>.mutants
 //
@@ -43,6 +44,8 @@ func main() {
 
 // options are the flags.
 type options struct {
+	root   string
+	of     []string // patterns of packages
 	budget time.Duration
 	most   int
 	seed   uint64
@@ -58,6 +61,8 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	flags.StringVar(&o.root, "root", "..", "the module's `folder`")
+	of := flags.String("packages", strings.Join(mutate.Patterns, " "), "change these packages: `patterns` of the go command")
 	flags.DurationVar(&o.budget, "for", 0, "begin no mutant after this `time`; 0 means that all are tried")
 	flags.IntVar(&o.most, "n", 0, "try so many `mutants` at most, those of earlier runs included; 0 means all")
 	flags.Uint64Var(&o.seed, "seed", 1, "which sample, and the tests' random choices: a `number`")
@@ -75,6 +80,7 @@ func parse(args []string) (o options, err error) {
 	if flags.NArg() > 0 || o.jobs < 1 {
 		return o, fmt.Errorf("want flags only, and at least one job: %q", args)
 	}
+	o.of = strings.Fields(*of)
 	o.only, err = regexp.Compile(*only)
 	return o, err
 }
@@ -99,11 +105,11 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 		mutate.WriteScore(w, f.Latest(), equivalent)
 		return nil
 	}
-	root, err := filepath.Abs(".")
+	root, err := filepath.Abs(o.root)
 	if err != nil {
 		return err
 	}
-	packages, err := mutate.Load(root, mutate.Patterns...)
+	packages, err := mutate.Load(root, o.of...)
 	if err != nil {
 		return err
 	}

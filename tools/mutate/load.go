@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -16,7 +17,7 @@ import (
 
 // A Package is one whose source is changed.
 type Package struct {
-	Path string // relative to the module: "impls/channel"
+	Path string // relative to the module: "impls/channel"; "." is its own folder
 
 	fset  *token.FileSet
 	files []file
@@ -52,7 +53,7 @@ func Load(dir string, patterns ...string) ([]*Package, error) {
 			return nil, fmt.Errorf("mutate: %w", err)
 		}
 		p := &Package{
-			Path: strings.TrimPrefix(l.PkgPath, l.Module.Path+"/"), fset: l.Fset, types: l.Types, info: l.TypesInfo,
+			Path: cmp.Or(strings.TrimPrefix(strings.TrimPrefix(l.PkgPath, l.Module.Path), "/"), "."), fset: l.Fset, types: l.Types, info: l.TypesInfo,
 			sizes: l.TypesSizes, goVer: "go" + l.Module.GoVersion, deps: map[string]*types.Package{"unsafe": types.Unsafe},
 		}
 		for path, dep := range l.Imports {

@@ -5,9 +5,13 @@ import (
 	"strings"
 )
 
-// Patterns are the packages that are changed: the contracts with the actor core, and every
-// implementation. Remoting and the typed layer stand on the core, and are not.
-var Patterns = []string{"./actor", "./actor/mailbox", "./group", "./task", "./internal/queue", "./impls/..."}
+// Patterns are the packages that are changed: the contracts with the actor core, every
+// implementation, remoting, and what decides about figures and boards.
+var Patterns = []string{
+	"./actor", "./actor/mailbox", "./group", "./task", "./internal/queue", "./impls/...",
+	"./actor/remote", "./internal/bisect", "./internal/compare", "./internal/history", "./internal/record",
+	"./internal/session", "./internal/stats", "./internal/targets", "./hw", "./hw/firmware/line",
+}
 
 // leftOut are files that are not changed.
 var leftOut = map[string]bool{
@@ -43,7 +47,7 @@ func (p Program) Args() []string {
 
 // Plan returns what the author of a package runs to find a mistake in it, the quick ones
 // first: its own tests, of which the conformance suite is one; for what several
-// implementations stand on, theirs as well; and again with the race detector, as
+// implementations stand on, theirs as well, and again with the race detector, as
 // CONTRIBUTING.md asks. There is none for the list of implementations, which is data.
 func Plan(pkg string) []Program {
 	switch {
@@ -51,13 +55,17 @@ func Plan(pkg string) []Program {
 		return nil
 	case strings.HasPrefix(pkg, "impls/"):
 		return []Program{{Package: pkg}, {Package: pkg, Race: true}}
+	case pkg == "actor/remote":
+		return []Program{{Package: pkg}, {Package: pkg, Race: true}}
 	case path.Dir(pkg) == "actor":
 		return append([]Program{{Package: pkg}}, Plan("actor")...)
 	case pkg == "actor":
 		return []Program{{Package: pkg}, {Package: "actor/scenario"}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: pkg, Race: true}, {Package: "actor/scenario", Race: true}}
+	case pkg == "internal/queue":
+		return []Program{{Package: pkg}, {Package: "impls/lockbased"}, {Package: "impls/serial"}}
 	case pkg == "group" || pkg == "task":
 		return []Program{{Package: pkg}, {Package: "impls/serial"}, {Package: "impls/lockbased"}, {Package: "impls/workstealing"}, {Package: "impls/lockbased", Race: true}}
 	default:
-		return []Program{{Package: pkg}, {Package: "impls/lockbased"}, {Package: "impls/serial"}}
+		return []Program{{Package: pkg}}
 	}
 }
