@@ -300,18 +300,18 @@ modules:
 		'cd fleet && $(GO_TEST) $(RACE) -short ./...' \
 		'cd peers && $(GO_TEST) ./... && $(GO_TEST) -run "^$$" -bench "workload=short/.*/impl=peer" -benchtime 1x .'
 
-# The packages and programs of the firmware are type-checked without TinyGo, too, by the
-# tests of hw/boards.
 .PHONY: peers
 peers: benchrun ## build the peers in other languages, as far as this machine has what they need
 	$(BIN)/benchrun peers build
 
+# Without TinyGo, make policy type-checks the boards' packages as it would, and holds all that boards
+# carry to the packages that it has.
 .PHONY: firmware
 firmware: ## compile the firmware of each microcontroller, if there is TinyGo
 	$(call say,the firmware of microcontrollers)
 	@boards=$$(cd hw/boards && grep -l '"kind": *"tinygo"' */board.json | xargs -n 1 dirname); \
 	if ! command -v tinygo >/dev/null; then \
-		echo "SKIPPED: TinyGo is not installed, and the firmware of" $$boards "is not compiled"; \
+		echo "SKIPPED: TinyGo is not installed, and the firmware of" $$boards "is not compiled: make policy has type-checked its packages, and their imports against those that TinyGo has"; \
 	else \
 		for b in $$boards; do go run ./cmd/benchrun board build --impl serial --parts bench "$$b"; done; \
 		tinygo build -target=cortex-m-qemu -o /dev/null ./examples/pingpong; \
