@@ -47,6 +47,14 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 		return err
 	}
 	leftOut(cmd, card.Problems)
+	for _, f := range card.Files {
+		if f.Board() == "" {
+			continue
+		}
+		if n := runner.CommitsSince(cmd.Context(), ".", f.Value("commit")); n > 0 {
+			card.Doubt(f.Label, fmt.Sprintf("stale: %d commits since have changed the core or an implementation", n))
+		}
+	}
 	if !all {
 		card = card.Only(func(s targets.Score) bool { return s.Target.Required || s.Outcome != targets.NotMeasured })
 	}

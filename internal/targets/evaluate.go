@@ -381,6 +381,15 @@ func absence(c *compare.Comparison, row, unit, impl string) (Outcome, string) {
 	return NotMeasured, "no results of " + what
 }
 
+// Doubt adds what there is to say against all figures of a file.
+func (c *Scorecard) Doubt(file, why string) {
+	for i := range c.Scores {
+		if s := &c.Scores[i]; s.Measured() && s.File == file {
+			s.Why = strings.TrimPrefix(s.Why+"; "+why, "; ")
+		}
+	}
+}
+
 // A Tally counts scores.
 type Tally struct{ Pass, Miss, NotMeasured, Skipped int }
 

@@ -215,6 +215,18 @@ func TestEvaluateErrors(t *testing.T) {
 }
 
 // Filter and level are those of the comparison.
+// TestDoubt: what is said against a file is said of its figures, and of no others.
+func TestDoubt(t *testing.T) {
+	card := targetstest.Evaluate(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench")
+	card.Doubt("side-emulated.bench", "stale")
+	card.Doubt("side-emulated.bench", "and old")
+	for _, s := range card.Scores {
+		if doubted := strings.HasSuffix(s.Why, "stale; and old"); doubted != (s.Measured() && s.Board == "tiny-qemu") {
+			t.Errorf("%s, %s: %q", s.Subject(), s.Target.ID, s.Why)
+		}
+	}
+}
+
 func TestEvaluateOptions(t *testing.T) {
 	card, err := targetstest.EvaluateFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.EvaluateOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
