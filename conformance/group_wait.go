@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/dynolab/dyno/group"
@@ -165,6 +166,28 @@ var waitClauses = []Clause{
 				p.takesError(2, errB)
 				p.takesError(3, errA)
 				p.finish(errB)
+			}
+		}),
+	},
+	{
+		Name: "group/wait-all-errors", Rule: "G5",
+		Why: "whoever asks for all errors gets all, those of panics too, and results as ever",
+		Check: check(func(e *Env) {
+			for _, failFast := range []bool{false, true} {
+				p := e.open(group.WithAllErrors(true), group.WithFailFast(failFast))
+				p.run(failing(1, errB))
+				p.waits(errB)
+				p.takesError(1, errB)
+				p.run(failing(2, errA))
+				p.takesError(2, errA)
+				p.run(panicking(errStop))
+				isPanic(e, p.take(), errStop)
+				p.close()
+				err := p.wait().get()
+				for _, want := range []error{errB, errA, errStop} {
+					e.require(errors.Is(err, want), "Wait returned ", err, ", which is not ", want)
+				}
+				p.drained()
 			}
 		}),
 	},

@@ -9,6 +9,8 @@ type Config struct {
 	// PanicToError: a task's panic becomes its result's error, a *PanicError.
 	// Otherwise it ends the process, as a panic in any goroutine does.
 	PanicToError bool
+	// AllErrors: Wait returns the errors of all tasks, and not only the first.
+	AllErrors bool
 	// MaxConcurrency is the largest number of accepted and unfinished tasks;
 	// 0 means no limit.
 	MaxConcurrency int
@@ -37,6 +39,13 @@ func Resolve(opts ...Option) Config {
 // default is true. Errors are reported by Next and Wait either way.
 func WithFailFast(on bool) Option {
 	return func(c *Config) { c.FailFast = on }
+}
+
+// WithAllErrors says whether Wait returns the errors of all tasks that are over, joined
+// ([errors.Join]) in the order in which they completed. The default is false: the first one,
+// as later ones are often only its consequences.
+func WithAllErrors(on bool) Option {
+	return func(c *Config) { c.AllErrors = on }
 }
 
 // WithPanicToError says whether a panic in a task becomes the error of its

@@ -1,6 +1,9 @@
 package group
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Outcome is what a group comes to: its context, its first error, and what Wait
 // answers. It is for implementations. It is sequential: what guards the rest of a
@@ -10,15 +13,17 @@ type Outcome struct {
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	failFast bool
+	all      bool
 	settled  bool
-	first    error // of the first task that completed with an error; never changes
-	cause    error // of the context, fixed when the group settles
+	first    error   // of the first task that completed with an error; never changes
+	rest     []error // of the others, if all are wanted
+	cause    error   // of the context, fixed when the group settles
 }
 
 // NewOutcome returns the outcome of a group whose tasks' context is derived from
 // ctx; nil means context.Background.
 func NewOutcome(ctx context.Context, cfg Config) Outcome {
-	o := Outcome{failFast: cfg.FailFast}
+	o := Outcome{failFast: cfg.FailFast, all: cfg.AllErrors}
 	o.ctx, o.cancel = WithCancelCause(ctx)
 	return o
 }
@@ -85,7 +90,13 @@ func (o *Outcome) Cancel(cause error) {
 // fast the first one cancels the context. Call it before anybody can see the
 // result: who has seen it finds the context canceled. No foreign code runs in it.
 func (o *Outcome) Complete(err error) {
-	if err == nil || o.first != nil {
+	switch {
+	case err == nil:
+		return
+	case o.first != nil:
+		if o.all {
+			o.rest = append(o.rest, err)
+		}
 		return
 	}
 	o.first = err
@@ -108,10 +119,12 @@ func (o *Outcome) Settle() {
 // Settled reports whether Settle was called: no result is going to come.
 func (o *Outcome) Settled() bool { return o.settled }
 
-// Err is what Wait returns if nothing is in flight: the first error, or the cause
+// Err is what Wait returns if nothing is in flight: the first error, or all, or the cause
 // for which the context has ended, or nil.
 func (o *Outcome) Err() error {
 	switch {
+	case o.rest != nil:
+		return errors.Join(append([]error{o.first}, o.rest...)...)
 	case o.first != nil:
 		return o.first
 	case o.settled:

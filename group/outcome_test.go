@@ -41,6 +41,26 @@ func TestOutcomeFirstError(t *testing.T) {
 	}
 }
 
+// TestOutcomeAllErrors: who asks for all errors gets them in the order of completion, each time.
+func TestOutcomeAllErrors(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		o := group.NewOutcome(t.Context(), group.Resolve(group.WithAllErrors(all)))
+		o.Complete(errFirst)
+		o.Complete(nil)
+		o.Complete(errSecond)
+		o.Settle()
+		want := errFirst.Error()
+		if all {
+			want += "\n" + errSecond.Error()
+		}
+		for range 2 {
+			if got := o.Err(); got.Error() != want || !errors.Is(got, errFirst) || errors.Is(got, errSecond) != all {
+				t.Errorf("all errors %t: %q, want %q", all, got, want)
+			}
+		}
+	}
+}
+
 // Without an error of a task Wait answers why the context ended, as long as the
 // group has not settled, and from then on what was true then.
 func TestOutcomeContext(t *testing.T) {
