@@ -189,7 +189,7 @@ const (
 	// Suspended: the actor handles no user messages for now. Make it idle in
 	// such a way that only Wake schedules it, then look once more at
 	// Cell.Pending. User messages go on queueing, unless the Port is closed. Why it is
-	// suspended, and what resumes it, is the Cell's to know: see [Suspension].
+	// suspended, and what resumes it, [Cell.Suspension] says.
 	Suspended
 	// Stopped: the actor is gone for good, its Port closed. Never schedule it
 	// again and let go of what it no longer needs: a Ref that is kept keeps

@@ -11,6 +11,7 @@ import (
 // manual is the least dispatcher there can be: a turn runs when a test says so.
 type manual struct {
 	boxes []*manualBox
+	ready func(*manualBox) // is called when a turn is due; may be nil
 	tally actor.Tally
 }
 
@@ -31,10 +32,17 @@ type manualBox struct {
 	wakes int
 	shut  bool
 	full  bool
+	held  bool // it is suspended: only Wake makes a turn due
+}
+
+func (b *manualBox) due() {
+	if b.m.ready != nil {
+		b.m.ready(b)
+	}
 }
 
 func (b *manualBox) Cell() *actor.Cell { return &b.cell }
-func (b *manualBox) Wake(actor.Worker) { b.wakes++ }
+func (b *manualBox) Wake(actor.Worker) { b.wakes++; b.due() }
 func (b *manualBox) Len() int          { return len(b.queue) }
 func (b *manualBox) Send(msg any, _ actor.Worker) actor.SendResult {
 	if b.shut {
@@ -44,6 +52,9 @@ func (b *manualBox) Send(msg any, _ actor.Worker) actor.SendResult {
 		return actor.MustWait
 	}
 	b.queue = append(b.queue, msg)
+	if !b.held {
+		b.due()
+	}
 	return actor.Sent
 }
 

@@ -12,10 +12,9 @@ import (
 //
 //   - MessageInvoker: the Cell's turn, BeginTurn to EndTurn, decides, and answers
 //     [Suspended] at its end.
-//   - ActorCell: the [Cell] owns the state, and with it this reason and condition. The
-//     document has them in the answer as well. Here they are not: an implementation has
-//     no use for them and would have to carry them, so they are published, as
-//     [ActorSuspended], for those who have.
+//   - ActorCell: the [Cell] owns the state, and with it this reason and condition. An
+//     implementation that wants them asks for them ([Cell.Suspension]), and they are
+//     published, as [ActorSuspended].
 //   - ReadyQueueCoordinator: the implementation's schedule. It does not register an
 //     actor that is Suspended, and knows nothing else of suspension.
 //   - MailboxRegistry: [Port]. Its Wake relays the Cell's wish to go on to the schedule.
@@ -125,6 +124,24 @@ func (c *Cell) suspended(p *pause) {
 	if t != nil && !t.post(&signal{kind: sigSeek, arg: c, epoch: p.epoch}, c.workerFor(t)) {
 		resume(c, p.epoch, c.worker) // it has stopped
 	}
+}
+
+// Suspension says why the verdict is [Suspended], and what ends that. Of an actor that waits for
+// its parent's decision, a restart or the end of its children there is a reason only. It is for
+// the goroutine that has the verdict, before it acts on it.
+func (c *Cell) Suspension() Suspension {
+	m := c.more
+	switch {
+	case State(c.state.Load()) == StateStopping:
+		return Suspension{Reason: "stopping"}
+	case m == nil:
+		return Suspension{Reason: "starting"}
+	case m.pause != nil:
+		return m.pause.Suspension
+	case m.hold&holdRestart != 0:
+		return Suspension{Reason: "restart"}
+	}
+	return Suspension{Reason: "failed: " + m.lastErr.Error()}
 }
 
 // unpause forgets a suspension. The caller sees to the state.
