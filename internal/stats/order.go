@@ -54,23 +54,17 @@ func Ordered(d []float64) (o Order, ok bool) {
 // comparison is seen in many. Those of one group may have something in common,
 // groups are independent of one another. NaN if there are none.
 func Together(groups [][]Order) (lag1, p float64) {
-	var lags, z []float64
+	var z, some float64
 	for _, g := range groups {
-		var lag, sum float64
 		for _, o := range g {
-			lag += o.Lag1 / float64(len(g))
-			sum += o.z / float64(len(g)) // whose variance is 1 at most
+			lag1 += o.Lag1 / float64(len(g))
+			z += o.z / float64(len(g)) // whose variance is 1 at most
 		}
 		if len(g) > 0 {
-			lags, z = append(lags, lag), append(z, sum)
+			some++
 		}
 	}
-	lag1, err := stats.Mean(lags)
-	if err != nil {
-		return math.NaN(), math.NaN()
-	}
-	sum, _ := stats.Sum(z) // there are some
-	return lag1, normalTail(sum / math.Sqrt(float64(len(z))))
+	return lag1 / some, normalTail(z / math.Sqrt(some))
 }
 
 // normalTail is the chance of a standard normal value above z.
