@@ -129,6 +129,27 @@ func TestGiveUpNeedsSlot(t *testing.T) {
 	})
 }
 
+// A task whose context ends while it waits gets a slot although the one that it has lent does not
+// come back: the timer makes another one.
+func TestGiveUpOfALentSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newExecutor(1)
+		gate := make(chan struct{})
+		waiter := task.Start(x, func(ctx context.Context) error {
+			h := task.Fork(ctx, func(context.Context) (int, error) { <-gate; return 0, nil }).Handle()
+			short, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			return h.Wait(short)
+		})
+		limit, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := waiter.Wait(limit); !errors.Is(err, context.DeadlineExceeded) || limit.Err() != nil {
+			t.Errorf("%v, want that its own wait has ended", err)
+		}
+		close(gate)
+	})
+}
+
 // A task that does not wait any more, for a task that goes on with its slot, gets another one,
 // and gives it back.
 func TestSlotForAWaitThatEnds(t *testing.T) {
