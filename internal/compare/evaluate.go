@@ -738,6 +738,9 @@ func (e *evaluator) warn(g *grid) {
 		}
 	}
 	for _, f := range e.c.Files {
+		if row, ok := e.c.provenOf(f.Value(record.UnchangedKey)); ok {
+			warn("%s is proven to differ, although nothing that it can reach does: where the linker puts functions decides that, or what this program could not see. Do not rely on what was left out as the same: measure it with --identical", row)
+		}
 		holes := due(f.Holes)
 		if len(holes) > 0 {
 			warn("missing results in %s, measurements that were due and failed: %d", f.Label, len(holes))
@@ -765,6 +768,21 @@ func (e *evaluator) warn(g *grid) {
 	for _, w := range e.ordered() {
 		warn("%s", w)
 	}
+}
+
+// provenOf returns the name of the row of a benchmark, called "package BenchmarkName", if that is
+// proven to differ in the first table.
+func (c *Comparison) provenOf(benchmark string) (row string, ok bool) {
+	pkg, name, _ := strings.Cut(benchmark, " "+record.ResultMark)
+	for _, t := range c.Tables[:min(1, len(c.Tables))] {
+		for _, r := range t.Rows {
+			bare, _ := WithoutProcs(r.Name)
+			if r.Package == pkg && (bare == name || r.Name == name) && slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Verdict.Proven() }) {
+				return r.Name, true
+			}
+		}
+	}
+	return "", false
 }
 
 // rowOfHoles returns the holes of a row that has nothing else.

@@ -45,6 +45,12 @@ func (h Hole) Gone() bool {
 	return h.Skipped && (h.Side == SideNew && h.Reason == OnlyIn(SideOld) || h.Side == SideOld && h.Reason == OnlyIn(SideNew))
 }
 
+// SameCode is why a benchmark is not measured that can reach nothing that differs in two versions.
+const SameCode = "nothing that it can reach differs"
+
+// UnchangedKey names the benchmark, behind its package, that is measured as the control of those.
+const UnchangedKey = "unchanged-control"
+
 // Line is the line of a results file that says so, without the newline.
 func (h Hole) Line() string {
 	mark, pkg, side := HoleMark, h.Pkg, h.Side

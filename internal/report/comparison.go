@@ -276,7 +276,22 @@ func fileLine(f compare.File) string {
 	case f.Blocks > 0:
 		parts = append(parts, counted(f.Blocks, "block"))
 	}
-	return f.Label + ": " + joined(", ", parts...)
+	return f.Label + ": " + joined(", ", append(parts, unreached(f))...)
+}
+
+// unreached counts the benchmarks that were not measured because nothing that they can reach
+// differs in two versions; "" if there are none.
+func unreached(f compare.File) string {
+	n := 0
+	for _, h := range f.Holes {
+		if h.Reason == record.SameCode && h.Side == record.SideNew {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return counted(n, "benchmark") + " of which nothing that can be reached differs"
 }
 
 // builds says in what the builds of two versions differ, and their environment; "" if both are

@@ -95,6 +95,9 @@ func answerLines(c *compare.Comparison) []string {
 		if text := builds(f); text != "" {
 			lines = append(lines, strings.ToUpper(text[:1])+text[1:]+".")
 		}
+		if text := unreached(f); text != "" {
+			lines = append(lines, "Not measured: "+text+".")
+		}
 	}
 	lines = append(lines, sentences(c)...)
 	if c.Counted() {

@@ -232,6 +232,9 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		if err := v.list(ctx, plan); err != nil {
 			return err
 		}
+		if err := v.leaveOutUnchanged(ctx, plan.Seed); err != nil {
+			return err
+		}
 	}
 	if len(v.cases) == 0 {
 		return nil

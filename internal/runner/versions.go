@@ -63,6 +63,8 @@ type Versions struct {
 	binaries [2][]testbin.Binary // without those that are identical
 	cases    []record.Case
 	absent   []record.Hole
+
+	unchanged string // the control of what is left out because nothing that it can reach differs; "" if there is none
 }
 
 // close removes what was laid out, also after an interrupt; a kill leaves it to the
@@ -462,6 +464,7 @@ func (v *Versions) circumstances(ctx context.Context, machine, out string) *reco
 	if v.trimpath {
 		fixed.Add("build", trimpath)
 	}
+	fixed.Add(record.UnchangedKey, v.unchanged)
 	for _, key := range record.Built() {
 		if before, now := built[0].Value(key), built[1].Value(key); before == now {
 			fixed.Add(key, now)
