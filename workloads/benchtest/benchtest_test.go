@@ -30,7 +30,8 @@ var subjects = map[string]dyno.Impl{
 	"right": lockbased.Impl,
 	"none":  {Name: "none"}, // has no task group
 	"loses": {
-		Name: "loses",
+		Name:     "loses",
+		Promises: dyno.Promises{Overlap: true}, // which hogs needs
 		NewDispatcher: func() actor.Dispatcher {
 			return &losing{Synchronous: serial.NewDispatcher()}
 		},
