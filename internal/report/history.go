@@ -251,8 +251,9 @@ func leftOutRuns(h *history.History) (lines []string) {
 // leftOutOf lists the files and runs that take no part.
 func leftOutOf(h *history.History) []string {
 	lines := leftOutRuns(h)
-	for _, path := range h.Others {
-		lines = append(lines, path+": a calibration, a truth suite or a part of a bisection, whose programs are changed on purpose, or a file without results")
+	if n := len(h.Others); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of calibrations, truth suites and bisections, whose programs are changed on purpose, or without results, such as %s; --format json names them all",
+			counted(n, "file"), h.Others[0]))
 	}
 	return lines
 }
@@ -337,6 +338,10 @@ func (p historyPage) drawn() (all []*history.Series) {
 // overview has a line for each series, below what they have in common.
 func (p historyPage) overview() []Block {
 	all := p.drawn()
+	head := Heading{Level: 2, Text: "Series", ID: "series"}
+	if len(all) == 0 {
+		return section(head, Paragraph{Text: "No series has runs enough to show a step."})
+	}
 	table := tabulate(all, []column[*history.Series]{
 		{head: "series", cell: func(s *history.Series) Cell { return Cell{Text: s.Name, Link: "#" + p.ids[s]} }},
 		{head: "over its runs", bars: true, cell: func(s *history.Series) Cell { return Cell{spark: p.spark(s), Tone: worstTone(s), Link: "#" + p.ids[s]} }},
@@ -355,11 +360,8 @@ func (p historyPage) overview() []Block {
 		rows = append(rows, table.Rows[i])
 	}
 	table.Rows, table.Look = rows, Answer
-	text := "No series has runs enough to show a step."
-	if len(all) > 0 {
-		text = fmt.Sprintf("%s of %d with a reference: those that changed, and those that would have shown the smallest steps. benchrun history --format json has all.", countedSeries(len(all)), p.judged())
-	}
-	return section(Heading{Level: 2, Text: "Series", ID: "series"}, Paragraph{Text: text}, labelled(table, "Series", ""))
+	text := fmt.Sprintf("%s of %d with a reference: those that changed, and those that would have shown the smallest steps. benchrun history --format json has all.", countedSeries(len(all)), p.judged())
+	return section(head, Paragraph{Text: text}, labelled(table, "Series", ""))
 }
 
 // judged counts the series that have a reference.

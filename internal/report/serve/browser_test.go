@@ -324,6 +324,26 @@ func TestBrowserHeatMap(t *testing.T) {
 	}
 }
 
+// In a window of 1400 pixels what each design does stands to the right of the map, up to the edge.
+func TestBrowserWide(t *testing.T) {
+	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")
+	c, err := compare.Compare([]string{path}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := report.Path([]string{path}, folder(t))
+	if err := report.Write(c, nil, out); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, 1400, "light")
+	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	at := eval[[]float64](b, `((says, map) => [says.left - map.right, says.right, says.top - map.top])(
+		document.querySelector("ul.lead").getBoundingClientRect(), document.querySelector(".heat").getBoundingClientRect())`)
+	if at[0] < 0 || at[1] < 1350 || at[2] > 20 {
+		t.Errorf("sentences are %v pixels behind the map, up to %v, and begin %v below it", at[0], at[1], at[2])
+	}
+}
+
 // On a phone the intervals of changes are in sight, and a name of usual length is in one line.
 func TestBrowserPair(t *testing.T) {
 	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench")
