@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -147,16 +146,16 @@ func must(t *testing.T, err error) {
 
 // notRun are the lines that are parsed only, and why.
 var notRun = []struct{ line, why string }{
-	{`\b(board|fleet|peers (run|build))\b|--on |--program`, "needs boards, other machines, or other people's programs"},
+	{`\b(board|carry|fleet|peers (run|build))\b|qemu|--on |--program`, "needs boards, other machines, a packed job, or other people's programs"},
 	{`\bbisect\b|\bcalibrate( --quick| --for| --rounds| --truth( --idle| --for| --parts| v|$)| \./|$)|\btargets( --all|$)`, "measures for minutes"},
 	{`^benchrun$|--idle wait|--within|--count|--resume`, "measures for minutes, or goes on with what did"},
-	{`^benchrun run( \./impls| --bench|$)|\./workloads|\./mydispatcher|\./peers`, "measures dyno, for minutes"},
+	{`^benchrun run( \./impls| --bench|$)|\blist .*\./impls|\bconform\b|\./workloads|\./mydispatcher|\./peers`, "builds or measures all of dyno, for minutes"},
 	{`\bserve\b`, "goes on until it is ended"},
 	{`--go |golang.org/`, "downloads"},
 	{`--why|\bwhy\b`, "needs the binaries of a run; the scripts have it"},
 	{`overlay|--binary|/tmp/`, "writes into /tmp; the scripts have it"},
 	{`--from `, "reads calibrations of half an hour; the scripts have it"},
-	{`\bab (HEAD|v1|origin|\.\.|--gogc)|\./yourpkg`, "does what another line does, with other versions; the scripts have it"},
+	{`\bab (HEAD|v1|origin|\.\.|--gogc)|\./yourpkg|--cpu `, "does what another line does, with other versions; the scripts have it"},
 }
 
 // shorter is how the shell of TestTypedLines calls commands that measure: they are what was
@@ -198,20 +197,17 @@ func TestTypedLines(t *testing.T) {
 			continue
 		}
 		ran++
-		cmd := exec.Command("sh", "-c", shorter+l.line)
-		cmd.Dir, cmd.Env = module, env
-		switch {
-		case l.line == "benchrun conform .": // of an implementation
-			cmd.Dir = "../../impls/serial"
-		case strings.Contains(l.line, "/impls"), strings.Contains(l.line, "peers"), l.line == "benchrun conform":
-			cmd.Dir = "../.."
-		}
-		begun := time.Now()
-		out, err := cmd.CombinedOutput()
-		if status := cmd.ProcessState.ExitCode(); status != exitSlower && status != exitInconclusive && status != 0 { // which are answers
-			t.Errorf("%s: %s: %v\n%s", l.page, l.line, err, out)
-		}
-		t.Logf("%5.1f s  %s", time.Since(begun).Seconds(), l.line)
+		t.Run(l.line, func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", shorter+l.line)
+			cmd.Dir, cmd.Env = module, env
+			if strings.Contains(l.line, "peers") {
+				cmd.Dir = "../.."
+			}
+			out, err := cmd.CombinedOutput()
+			if status := cmd.ProcessState.ExitCode(); status != exitSlower && status != exitInconclusive && status != 0 { // which are answers
+				t.Errorf("%s: %v\n%s", l.page, err, out)
+			}
+		})
 	}
 	if ran < 30 {
 		t.Errorf("only %d lines were run", ran)
@@ -223,11 +219,11 @@ func userModule(t *testing.T, top string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(top, "module")
 	cmd := exec.Command("sh", "-ec", `
-		mkdir -p module/codec module/mypackage module/yourpkg module/other module/results/my-machine module/results/linux-arm64-qemu
+		mkdir -p module/codec module/mypackage module/results/my-machine
 		cd module
 		printf 'module example.com/m\n\ngo 1.23\n' >go.mod
-		for p in codec mypackage yourpkg other; do
-			printf 'package %s\n\nimport "testing"\n\nfunc BenchmarkDecode(b *testing.B) {\n\tfor _, impl := range []string{"ref-a", "b"} {\n\t\tb.Run("impl="+impl, func(b *testing.B) {\n\t\t\tfor range b.N {\n\t\t\t\tb.Name()\n\t\t\t}\n\t\t})\n\t}\n}\n' $p >$p/a_test.go
+		for p in . codec mypackage; do
+			printf 'package %s\n\nimport "testing"\n\nfunc BenchmarkDecode(b *testing.B) {\n\tfor _, impl := range []string{"ref-a", "b"} {\n\t\tb.Run("impl="+impl, func(b *testing.B) {\n\t\t\tfor range b.N {\n\t\t\t\tb.Name()\n\t\t\t}\n\t\t})\n\t}\n}\n' $(basename $p | tr . m) >$p/a_test.go
 		done
 		echo results >.gitignore
 		git init -q -b main
@@ -250,19 +246,17 @@ func userModule(t *testing.T, top string) (dir string) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for to, from := range map[string]string{
-		"results/my-machine/run.bench":         "compare/testdata/compare/interleaved.bench",
-		"results/my-machine/host.bench":        "report/testdata/side-host.bench",
-		"results/linux-arm64-qemu/board.bench": "report/testdata/side-emulated.bench",
-		"run.bench":                            "compare/testdata/compare/interleaved.bench",
-		"ab.bench":                             "compare/testdata/compare/turns.bench",
-		"before.txt":                           "compare/testdata/compare/old.txt",
-		"after.txt":                            "compare/testdata/compare/new.txt",
-		"baseline.bench":                       "compare/testdata/compare/old.txt",
-		"now.bench":                            "compare/testdata/compare/new.txt",
-		"before.json":                          "foreign/testdata/hyperfine-1.15.0.json",
-		"after.json":                           "foreign/testdata/hyperfine-1.15.0.json",
+		"results/my-machine/run.bench": "compare/testdata/compare/interleaved.bench",
+		"run.bench":                    "compare/testdata/compare/interleaved.bench",
+		"ab.bench":                     "compare/testdata/compare/turns.bench",
+		"before.txt":                   "compare/testdata/compare/old.txt",
+		"after.txt":                    "compare/testdata/compare/new.txt",
+		"baseline.bench":               "compare/testdata/compare/old.txt",
+		"now.bench":                    "compare/testdata/compare/new.txt",
+		"before.json":                  "foreign/testdata/hyperfine-1.15.0.json",
+		"after.json":                   "foreign/testdata/hyperfine-1.15.0.json",
 	} {
-		writeFile(t, filepath.Join(dir, to), readPage(t, filepath.Join("../../internal", from)))
+		writeFile(t, filepath.Join(dir, to), strings.Replace(readPage(t, filepath.Join("../../internal", from)), "commit: 0123456789ab", "commit: 1a2b3c4", 1))
 	}
 	return dir
 }
