@@ -119,8 +119,7 @@ func (c *Choice) find(ctx context.Context, old, now *sifter) {
 	c.Unchanged = halve(c.Benchmarks, equal)
 }
 
-// halve returns those of names of which equal holds, which holds of several if and only if it does of
-// each.
+// halve returns those of names of which equal holds. If it holds of several it holds of each.
 func halve(names []string, equal func([]string) bool) []string {
 	switch {
 	case len(names) == 0 || equal(names):
@@ -180,6 +179,9 @@ func sift(ctx context.Context, out string, binaries []Binary) (map[string]*sifte
 			return nil, errors.New("the packages are of several modules, or were built already")
 		}
 		pkgs = append(pkgs, s.importPath)
+	}
+	if !strings.Contains(b.settings["GOFLAGS"], "-trimpath") {
+		return nil, errors.New("without -trimpath the programs know in which folder they were built")
 	}
 	for flag := range strings.FieldsSeq(b.settings["GOFLAGS"]) {
 		if !plainFlags.MatchString(strings.Trim(flag, `'"`)) {
@@ -406,6 +408,8 @@ func (s *sifter) testMain(benchmarks []string) string {
 	for line := range strings.Lines(s.main) {
 		m := entry.FindStringSubmatch(line)
 		switch {
+		case strings.TrimSpace(line) == "": // there are more around more tests
+			continue
 		case m != nil && strings.HasPrefix(m[1], "Benchmark") && !slices.Contains(benchmarks, m[1]):
 			continue
 		case m != nil && !strings.HasPrefix(m[1], "Benchmark") && !s.whole:

@@ -140,6 +140,7 @@ func TestUnchanged(t *testing.T) {
 			"",
 		},
 		{"what is embedded", []string{"a", "a"}, all, ""}, // replaced below
+		{"another test, benchmark and variable", []string{"func TestUntouched", "var more *int\n\nfunc BenchmarkMore(*testing.B) { more = nil }\n\nfunc TestMore(*testing.T) { more = nil }\n\nfunc TestUntouched"}, all, ""},
 		{"an init function", []string{"started = 1", "started = 2"}, nil, "initialization"},
 		{"a map that is made by all", []string{`"b": 2`, `"b": 3`}, nil, "initialization"},
 		{"much for a collection to look at", []string{"var sink int", "var sink int\nvar large [1 << 12]*int\n\nfunc TestLarge(*testing.T) { large[sink] = nil }"}, nil, "variables"},
