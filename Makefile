@@ -343,7 +343,7 @@ nightly: MUTATE = 8h
 # Two at a time: the clauses are to run on a machine that is not drowned in them.
 .PHONY: mutants
 mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h is how long
-	$(call say,generated mutants of the actor core and of the implementations)
+	$(call say,generated mutants of the actor core, the implementations, remoting and the engine)
 	cd tools && go run ./mutants -for $(MUTATE)
 	$(call say,bugs planted by hand: the clauses and tests for them fail 40 times of 40)
 	cd tools && go run ./planted -n 40 -jobs 2
