@@ -12,6 +12,7 @@ tool (
 
 require (
 	github.com/dynolab/dyno v0.0.0-00010101000000-000000000000
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/shirou/gopsutil/v4 v4.26.10
 	golang.org/x/sync v0.24.0
 	golang.org/x/tools v0.51.0
