@@ -464,7 +464,7 @@ func (p *plant) measure(folder, old string) error {
 			if *count, err = p.ab(folder, "instrs/op", "--count"); err != nil {
 				return err
 			}
-			if p.ID%*every != 0 {
+			if (p.ID+1)%*every != 0 {
 				return nil
 			}
 			within := time.Duration(max(1, count.Seconds) * float64(time.Second)).Round(100 * time.Millisecond)

@@ -31,7 +31,7 @@ var (
 	plantedAppend            = strconv.AppendInt
 )
 
-var _ = []any{&plantedCalls, &plantedSum, &plantedBytes, &plantedMap, &plantedAppend}
+var _ = []interface{}{&plantedCalls, &plantedSum, &plantedBytes, &plantedMap, &plantedAppend}
 `
 
 // A function is one of a module in which something may be planted.
