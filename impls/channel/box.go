@@ -34,11 +34,12 @@ type box struct {
 	// What follows belongs to the turn, down to tally. With an overflow it is
 	// handed on with the queue when the goroutine ends and when one starts.
 
-	first any  // the message that woke the actor, if that is what has; out is used up then
-	woken bool // first is one
-	young bool // the goroutine is the actor's first
-	known bool // the queue has been in calm, so senders may be about to use the channel
-	ended bool // the mailbox is closed
+	first any    // the message that woke the actor, if that is what has; out is used up then
+	woken bool   // first is one
+	young bool   // the goroutine ends when there is nothing to do: the actor's first, or of one that is idle
+	known bool   // the queue has been in calm, so senders may be about to use the channel
+	ended bool   // the mailbox is closed
+	swept uint32 // belongs to the registry: its turns, their low bits, when it was last looked for idle actors
 	out   []any
 	pos   int // of the next message in out
 	keep  int // the capacity up to which an empty overflow keeps its memory in any case

@@ -1,6 +1,8 @@
 package channel
 
 import (
+	"time"
+
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/internal/invariants"
 )
@@ -21,6 +23,7 @@ type registry struct {
 	actors int         // their number
 	gone   actor.Stats // what those counted that have stopped
 	done   func()      // to be called by the last one, once Stop has been called
+	timer  *time.Timer // of the next sweep, or the one that is under way; nil: there is none
 }
 
 // NewDispatcher returns a dispatcher.
@@ -59,7 +62,54 @@ func (d *Dispatcher) enter(b *box) {
 	}
 	k.newest = b
 	k.actors++
+	b.swept = 0
+	if k.timer == nil && b.calm != nil {
+		k.timer = time.AfterFunc(restAfter, d.sweep)
+	}
 	d.registry <- k
+}
+
+// restAfter is how often it is looked for idle actors: one without a turn from one time to the
+// next gives up its goroutine. To start another one takes less than a thousandth of that.
+const restAfter = time.Second
+
+// sweep asks the goroutines to end of actors that have had no turn since the last sweep. It
+// goes on as long as there are any that could; of very many it takes a hundredth of the time.
+func (d *Dispatcher) sweep() {
+	began := time.Now()
+	var idle []*box
+	again := false
+	k := <-d.registry
+	for b := k.newest; b != nil; b = b.older {
+		if b.calm == nil {
+			continue
+		}
+		again = true
+		var s actor.Stats
+		if b.tally.AddTo(&s); b.swept == uint32(s.Turns) {
+			idle = append(idle, b)
+		}
+		b.swept = uint32(s.Turns)
+	}
+	d.registry <- k
+	for _, b := range idle {
+		b.nudge()
+	}
+	pause := max(restAfter, 100*time.Since(began))
+	k = <-d.registry
+	var done func()
+	switch {
+	case k.actors == 0:
+		k.timer, done = nil, k.done
+	case again:
+		k.timer = time.AfterFunc(pause, d.sweep)
+	default:
+		k.timer = nil // the next that enters
+	}
+	d.registry <- k
+	if done != nil {
+		done()
+	}
 }
 
 // leave takes an actor whose goroutine is about to end out of the registry.
@@ -79,8 +129,8 @@ func (d *Dispatcher) leave(b *box) {
 	b.tally = actor.Tally{} // the next goroutine counts anew
 	k.actors--
 	var done func()
-	if k.actors == 0 {
-		done = k.done
+	if k.actors == 0 && (k.timer == nil || k.timer.Stop()) {
+		done, k.timer = k.done, nil
 	}
 	d.registry <- k
 	if done != nil {

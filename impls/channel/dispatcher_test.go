@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -698,6 +699,174 @@ func TestBirth(t *testing.T) {
 			}
 			if n := r.Stats().Workers - base; n > 1 {
 				t.Errorf("%d goroutines for one actor", n)
+			}
+			go r.Stop(ref)
+			r.shutdown()
+		})
+	}
+}
+
+// TestIdleGoroutineEnds: an actor that has had no turn from one sweep to the next has no goroutine
+// and keeps no buffers; what comes then is handled, in order, and the goroutine stays again. Those
+// that are suspended, or have a mailbox that is a channel, keep theirs. When nothing is left to
+// sweep, nothing does.
+func TestIdleGoroutineEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		for _, m := range numbers(1, 30) {
+			r.Send(g.ref, m)
+		}
+		time.Sleep(10 * restAfter) // in a turn
+		if m := modeOf(g.box); m != flood {
+			t.Fatalf("with messages it is in mode %d", m)
+		}
+		close(g.gate)
+		synctest.Wait()
+		if m := modeOf(g.box); m != calm {
+			t.Fatalf("when it has handled them it is in mode %d", m)
+		}
+		for again := range 3 {
+			time.Sleep(3 * restAfter)
+			if m := modeOf(g.box); m != resting || len(g.box.in) != cap(g.box.in) || g.box.out != nil || cap(g.box.overflow.msgs) > 0 {
+				t.Fatalf("idle it is in mode %d with %d marks", m, len(g.box.in))
+			}
+			r.wantBacklog(g, 0)
+			if st := r.Stats(); st.Workers != 0 {
+				t.Errorf("%d goroutines of an idle system", st.Workers)
+			}
+			k := <-r.d.registry
+			if k.timer != nil {
+				t.Error("an idle system looks for idle actors")
+			}
+			r.d.registry <- k
+			g.got = nil
+			r.Send(g.ref, again)
+			synctest.Wait()
+			r.wantGot(g, again)
+			if m := modeOf(g.box); m != calm || len(g.box.in) != 0 {
+				t.Errorf("after a message it is in mode %d with %d in its channel", m, len(g.box.in))
+			}
+		}
+		r.System.Suspend(g.ref, actor.Suspension{})
+		bounded := r.gated(actor.MailboxConfig{Capacity: 3, Policy: actor.Block})
+		close(bounded.gate)
+		time.Sleep(10 * restAfter)
+		if n := r.Stats().Workers; n != 2 {
+			t.Errorf("%d goroutines, want that of the suspended actor and that of the bounded one", n)
+		}
+		r.System.Resume(g.ref)
+		time.Sleep(3 * restAfter)
+		if m := modeOf(g.box); m != resting {
+			t.Errorf("after its suspension it is in mode %d", m)
+		}
+		r.Stop(g.ref)
+		r.shutdown()
+	})
+}
+
+// TestSweepAtTheEnd: a dispatcher that is stopped while it looks for idle actors says that it is
+// done when it has looked.
+func TestSweepAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDispatcher()
+		b := newBox(d, actor.MailboxConfig{})
+		d.enter(b)
+		done := false
+		k := <-d.registry
+		k.timer.Stop()
+		k.timer, k.done = time.AfterFunc(0, func() {}), func() { done = true }
+		d.registry <- k
+		synctest.Wait() // the timer has run, as at the beginning of a sweep
+		if d.leave(b); done {
+			t.Error("it is done in the middle of a sweep")
+		}
+		if d.sweep(); !done || k.timer != nil {
+			t.Error("it is not done after the sweep")
+		}
+	})
+}
+
+// TestPlug: a message that comes before the channel is full is kept, and so is the goroutine; and
+// what an actor that rested does not count are marks.
+func TestPlug(t *testing.T) {
+	b := newBox(NewDispatcher(), actor.MailboxConfig{})
+	q := b.take()
+	b.in <- "late"
+	if b.plug(q) || !slices.Equal(b.out, []any{"late"}) || q.held != 1 || len(b.in) != 0 {
+		t.Errorf("a late message: %v, %d held, %d in the channel", b.out, q.held, len(b.in))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		g := r.gated(actor.MailboxConfig{})
+		g.gate <- struct{}{}
+		time.Sleep(3 * restAfter)
+		r.Send(g.ref, "again")
+		synctest.Wait()
+		r.wantBacklog(g, 0) // it is in the handler
+		close(g.gate)
+		r.shutdown()
+	})
+}
+
+// TestRestRaces: messages, wake-ups and a stop that race with an idle actor's rest are found, by
+// one goroutine, in order.
+func TestRestRaces(t *testing.T) {
+	const senders, each = 3, 40
+	for i := range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			busy, handled, last := atomic.Int32{}, 0, [senders]int{}
+			ref := r.spawn(actortest.Func(func(_ *actor.Context, msg any) error {
+				if busy.Add(1) != 1 {
+					t.Error("two goroutines in one actor")
+				}
+				if m, ok := msg.([2]int); ok {
+					if m[1] != last[m[0]]+1 {
+						t.Errorf("message %d of sender %d came after %d", m[1], m[0], last[m[0]])
+					}
+					last[m[0]] = m[1]
+					handled++
+				}
+				busy.Add(-1)
+				return nil
+			}))
+			r.Send(ref, "once")
+			synctest.Wait()
+			r.Send(ref, "twice")
+			synctest.Wait()
+			b := r.latest()
+			stop := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						b.nudge()
+						runtime.Gosched()
+					}
+				}
+			}()
+			var sent sync.WaitGroup
+			for s := range senders {
+				sent.Go(func() {
+					for k := range each {
+						r.Send(ref, [2]int{s, k + 1})
+						for range (s + k + i) % 5 {
+							runtime.Gosched()
+						}
+						if k%7 == s {
+							r.System.Resume(ref) // wakes it
+						}
+					}
+				})
+			}
+			sent.Wait()
+			close(stop)
+			synctest.Wait()
+			if handled != senders*each {
+				t.Errorf("%d messages handled of %d, in mode %d", handled, senders*each, modeOf(b))
 			}
 			go r.Stop(ref)
 			r.shutdown()

@@ -82,8 +82,9 @@
 // A goroutine starts with the first message and ends when that has been handled
 // and nothing else has come: an actor with one message may never have another,
 // and a parked goroutine is two kilobytes that each garbage collection scans.
-// The second goroutine stays until the actor stops: to start one for every hop
-// costs more than to wake one.
+// The second goroutine stays: to start one for every hop costs more than to wake one. It
+// ends when the actor has had no turn for a second or two (Dispatcher.sweep), so that an
+// idle actor takes less than a kibibyte however many messages it has had.
 //
 // # Actors: invariants (the first two checked under -race and the build tag dynocheck)
 //
@@ -100,10 +101,11 @@
 //     sleeps again it looks at calm, which was emptied before that.
 //  6. There is at most one mark in the channel of an open mailbox.
 //  7. An actor without a goroutine has its queue in spill, with the mode resting
-//     and nothing else in it, and an empty channel: before the queue has been in
-//     calm no goroutine sends there. Who takes the queue then starts the goroutine.
+//     and nothing else in it. Before the queue has been in calm no goroutine sends to the
+//     channel, which is empty; afterwards it is full of marks. Who takes the queue then
+//     starts the goroutine, and takes the marks out first.
 //
-// # Actors: how the first goroutine ends
+// # Actors: how the goroutine of an actor that rests ends
 //
 //  1. Nothing is left to do: it leaves the registry.
 //  2. It takes the queue. If a message is in it, or a system message is pending,
@@ -114,6 +116,11 @@
 //     touches nothing of the actor any more. A sender or a Wake that has the
 //     queue later finds that note and starts another goroutine, which owns what
 //     belongs to the turn because the queue was handed on.
+//
+// The goroutine of an idle actor is asked to by the mark, and ends like that. But senders may be
+// about to use the channel, having found the queue in calm. So with the queue in hand it
+// fills the channel with marks (plug): one that comes later finds it full and goes to the
+// queue, and a message that came first is found, and keeps the goroutine.
 //
 // # Actors: shutdown
 //

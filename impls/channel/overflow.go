@@ -18,6 +18,7 @@ type overflow struct {
 	mode mode // of the actor
 	rung bool // the mark is in the channel, or the actor has just received it
 	born bool // the actor has had a goroutine
+	idle bool // the mark asks the goroutine to end if there is nothing to do
 }
 
 // mode says where an actor is, for those who send to it.
@@ -149,6 +150,11 @@ const patience = 1 << 10
 // start gives back the queue of an actor that rests and starts its goroutine.
 func (b *box) start(q *overflow) {
 	q.mode = flood
+	if b.known {
+		for range cap(b.in) {
+			<-b.in // see plug
+		}
+	}
 	if !q.born {
 		q.born = true
 		q.mode = young
@@ -194,6 +200,22 @@ func (b *box) unring() {
 	}
 	q := b.hold()
 	q.rung = false
+	if q.idle {
+		q.idle, b.young = false, true
+	}
+	b.put(q)
+}
+
+// nudge asks the goroutine to end if it sleeps in its receive.
+func (b *box) nudge() {
+	q := b.take()
+	if q.mode == calm && !q.rung {
+		select {
+		case b.in <- theMark:
+			q.rung, q.idle = true, true
+		default:
+		}
+	}
 	b.put(q)
 }
 
@@ -201,7 +223,7 @@ func (b *box) unring() {
 func (b *box) lenSpill() int {
 	q := b.take()
 	n := 0
-	if q.mode != closed {
+	if q.mode != closed && q.mode != resting {
 		n = len(b.in) + len(q.msgs) + q.held
 		if q.rung {
 			n--
@@ -263,7 +285,7 @@ func (b *box) settle(q *overflow) {
 	}
 }
 
-// retire ends the actor's first goroutine if there is nothing to do, and reports
+// retire ends the actor's goroutine if there is nothing to do, and reports
 // whether it has. Then the goroutine that takes the queue next may start another one.
 func (b *box) retire() bool {
 	if b.cell.Pending() {
@@ -273,7 +295,7 @@ func (b *box) retire() bool {
 	invariants.Window()
 	q := b.hold()
 	b.young = false
-	if len(q.msgs) > 0 || b.cell.Pending() {
+	if len(q.msgs) > 0 || b.cell.Pending() || b.known && !b.plug(q) {
 		q.mode = flood
 		b.put(q)
 		b.d.enter(b)
@@ -281,8 +303,40 @@ func (b *box) retire() bool {
 	}
 	b.verdict = actor.Continue
 	q.mode = resting
+	if cap(b.out) > b.keep {
+		b.out, b.pos = nil, 0
+	}
+	if cap(q.msgs) > b.keep {
+		q.msgs = nil
+	}
 	b.put(q)
 	return true
+}
+
+// plug fills the channel with marks, so that a sender that has looked at calm before finds it
+// full, and goes on to the queue, which is in hand. It reports false if something came first: a
+// message, which is in out then, or a mark.
+func (b *box) plug(q *overflow) bool {
+	for marks := 0; ; marks++ {
+		select {
+		case b.in <- theMark:
+			continue
+		default:
+		}
+		if marks == cap(b.in) {
+			return true
+		}
+		break
+	}
+	b.out, b.pos = b.out[:0], 0
+	for len(b.in) > 0 {
+		if msg := <-b.in; !isMark(msg) {
+			b.out = append(b.out, msg)
+		}
+	}
+	q.rung, q.idle = false, false
+	b.tell(q)
+	return false
 }
 
 // awaitMark is awaitSignal with an overflow. User messages wait there, but for
