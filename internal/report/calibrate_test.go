@@ -64,7 +64,6 @@ func aCalibration() *compare.Calibration {
 func TestGoldenCalibration(t *testing.T) {
 	c := aCalibration()
 	golden(t, "calibration.txt", plainText(t, Calibration(c)))
-	golden(t, "calibration.md", markdownOf(t, Calibration(c)))
 	text := render(t, func(w io.Writer) error { return WriteJSON(w, c) })
 	back := new(compare.Calibration)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, c) {

@@ -33,9 +33,11 @@ func commentOn(t *testing.T, c *compare.Comparison) string {
 func TestMeansGolden(t *testing.T) {
 	c := means(t)
 	golden(t, "means.txt", terminalOf(t, c))
-	golden(t, "means.md", markdownOf(t, Comparison(c, Document, Extra{})))
 	golden(t, "means.csv", render(t, func(w io.Writer) error { return CSV(w, c) }))
-	golden(t, "comment-means.md", commentOn(t, c))
+	mentions(t, commentOn(t, c), "### Benchmarks: 1 slower; 2 findings; resources: 3 worse, 1 better\n\nv1.1.0 against v1.0.0.\n",
+		"| Rare-2 | ns/op | 247.1 ns | 260.4 ns | +5.4 % | +5.2 to +5.6 % | **slower** |",
+		"\n\nResources that differ:\n\n", "| Steady-2 | live-heap-B | 3.999 MiB | 3.205 MiB | −19.9 % | −20.0 to −19.7 % | better |",
+		"Resources explain times. They are a family of their own, with the same level again: 25 comparisons.")
 }
 
 // cellOf is the new version's cell of a benchmark in a unit.
@@ -121,8 +123,8 @@ func TestFindingsChangeNoGate(t *testing.T) {
 	}
 }
 
-// The page has all resources, apart from what benchmarks report. Text, Markdown and the
-// comment have those that differ and no others, which is golden.
+// The page has all resources, apart from what benchmarks report. Text and the comment have
+// those that differ and no others, which is golden.
 func TestResources(t *testing.T) {
 	c := means(t)
 	page := html.UnescapeString(pageOf(t, c, Extra{}))

@@ -7,7 +7,7 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 )
 
-// What docs/peers.md says of figures is made here.
+// What results/peers.md says is made here.
 
 // peers has tables for each file and contract: of each workload the time of the design that peers are laid
 // beside, and of each peer the ratio to it and the processor time of an operation. Of workloads

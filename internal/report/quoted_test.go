@@ -42,7 +42,7 @@ func TestQuotes(t *testing.T) {
 		{"results/targets.md", "task aims", func(q *quote, files []string) { q.aims("Task", files) }},
 		{"results/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"results/targets.md", "remote aims", func(q *quote, files []string) { q.aims("Remote", files) }},
-		{"docs/peers.md", "peers", (*quote).peers},
+		{"results/peers.md", "peers", (*quote).peers},
 		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
 		{"results/boards.md", "boards", (*quote).boards},

@@ -41,7 +41,6 @@ var boardTargets = []targets.Target{
 func TestSideBySideGolden(t *testing.T) {
 	s, card := sideBySide(t)
 	golden(t, "sidebyside.txt", plainText(t, SideBySide(s, Terminal, card)))
-	golden(t, "sidebyside.md", markdownOf(t, SideBySide(s, Document, card)))
 	golden(t, "sidebyside.json", render(t, func(w io.Writer) error { return SideBySideJSON(w, s, card) }))
 }
 

@@ -17,9 +17,6 @@ func TestScorecardGolden(t *testing.T) {
 	card := targetstest.Evaluate(t, targetstest.Sample, "testdata/targets.bench")
 	golden(t, "targets.txt", plainText(t, Scorecard(card)))
 	golden(t, "targets.json", render(t, func(w io.Writer) error { return ScorecardJSON(w, card) }))
-	golden(t, "targets.md", render(t, func(w io.Writer) error {
-		return Comparison(compared(t, "testdata/targets.bench"), Document, Extra{Card: card}).Markdown(w, MarkdownOptions{})
-	}))
 }
 
 // bench writes a results file of one implementation's pingpong.

@@ -58,7 +58,6 @@ func aTruth() *calibrate.Truth {
 func TestGoldenTruth(t *testing.T) {
 	suite := aTruth()
 	golden(t, "truth.txt", plainText(t, Truth(suite)))
-	golden(t, "truth.md", markdownOf(t, Truth(suite)))
 	text := render(t, func(w io.Writer) error { return WriteJSON(w, suite) })
 	back := new(calibrate.Truth)
 	if err := json.Unmarshal(text, back); err != nil || !reflect.DeepEqual(back, suite) {
