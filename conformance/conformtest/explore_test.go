@@ -127,7 +127,7 @@ func (b *planted) search(y strategy, wrong bool, n uint64) (seeds []uint64, firs
 // tableSeeds is how many schedules of each strategy the table is made of.
 const tableSeeds = 2000
 
-// table returns the table in EXPLORED.md.
+// table returns the table in testdata/explored.txt.
 func table() string {
 	var b strings.Builder
 	b.WriteString("| Bug | what is wrong | the right variant |")
@@ -172,7 +172,7 @@ func TestExplorationTable(t *testing.T) {
 	if raceEnabled || testing.Short() {
 		t.Skip("150,000 schedules take a minute under -race, and are the same ones as without")
 	}
-	page, err := os.ReadFile("EXPLORED.md")
+	page, err := os.ReadFile("testdata/explored.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,10 +182,10 @@ func TestExplorationTable(t *testing.T) {
 	}
 	want := table()
 	if !strings.Contains(string(page), want) {
-		t.Fatalf("EXPLORED.md does not have this table:\n%s", want)
+		t.Fatalf("testdata/explored.txt does not have this table:\n%s", want)
 	}
 	if *quotetest.Update {
-		if err := os.WriteFile("EXPLORED.md", quotetest.Stamp(t, page, from...), 0o644); err != nil {
+		if err := os.WriteFile("testdata/explored.txt", quotetest.Stamp(t, page, from...), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,5 +14,5 @@
 //     or does not (prove.go). That is independent of how the step was chosen, so its level
 //     is that of the claim.
 //
-// docs/history.md says how to read it, SIMULATED.md what was simulated.
+// docs/history.md says how to read it, testdata/simulated.txt what was simulated.
 package history

@@ -18,9 +18,9 @@ import (
 	"github.com/dynolab/dyno/internal/stats"
 )
 
-var update = flag.Bool("update", false, "rewrite the simulated tables of internal/history/SIMULATED.md, which takes as long as at night; look at the difference before you commit it")
+var update = flag.Bool("update", false, "rewrite the simulated tables of testdata/simulated.txt, which takes as long as at night; look at the difference before you commit it")
 
-// The simulations here hold what internal/history/SIMULATED.md promises, which has their tables. Their
+// The simulations here hold what docs/history.md promises; testdata/simulated.txt has their tables. Their
 // noise is real: it is what programs showed against themselves on one machine. The points
 // of a series are like the trials of a calibration, each of as many blocks as a run has.
 const (
@@ -348,7 +348,7 @@ func (n realNoise) year(r *rand.Rand, all [][]float64, sd float64) (asked, prove
 	return asked, proven, 0
 }
 
-// simulatedTables make the tables of internal/history/SIMULATED.md, by their marks.
+// simulatedTables make the tables of testdata/simulated.txt, by their marks.
 var simulatedTables = map[string]func(realNoise) string{"flat": flatTable, "steps": stepTable, "watch": watchTable}
 
 func flatTable(n realNoise) string {
@@ -391,7 +391,7 @@ func watchTable(n realNoise) string {
 	return b.String()
 }
 
-const document = "SIMULATED.md"
+const document = "testdata/simulated.txt"
 
 // TestTables: the tables of the document are what the code does. It takes minutes, so it is
 // for the night; TestPromises is the short form.

@@ -67,8 +67,7 @@ func Mean(d []float64, layout []string, alpha float64) Shift {
 //   - A dozen blocks hardly tell how large that correlation is. So it starts from
 //     what the other comparisons of the family show, and that from expected.
 //
-// SIMULATED.md compares it with others and names the
-// sources.
+// SIMULATED.md compares it with others and names the sources.
 func (f Family) Mean(i int, looks Looks, alpha float64) Shift {
 	return f.Tests().Mean(i, looks, alpha)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/dynolab/dyno/internal/quotetest"
 )
 
-// The simulations here decide what this package does, and SIMULATED.md has their
+// The simulations here decide what this package does, and testdata/simulated.txt has their
 // tables. They draw from fixed seeds, so the tables are the code's own: a change of
 // the code that changes them fails TestTables until -update writes them again; as long as no
 // file of the package changes they are made by night only. Each
@@ -552,12 +552,12 @@ func (f Family) first(n int) Family {
 	return out
 }
 
-// The tables of SIMULATED.md are what the code does.
+// The tables of testdata/simulated.txt are what the code does.
 func TestTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates a hundred thousand reports")
 	}
-	const path = "SIMULATED.md"
+	const path = "testdata/simulated.txt"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

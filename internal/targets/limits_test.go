@@ -10,7 +10,7 @@ import (
 	"github.com/dynolab/dyno/internal/targets"
 )
 
-// asked is how each required target reads its line of conformance/REQUIREMENTS.md: the expression
+// asked is how each required target reads its line of conformance/requirements_test.go: the expression
 // finds the figure there, with its unit, and the target's own words have the same one. What the
 // line says without a figure is the most that it can mean.
 var asked = map[string]struct {
@@ -53,15 +53,13 @@ func figure(t *testing.T, text string) float64 {
 // TestLimits: the limit of each required target is that of the line that it is for, as the table
 // of the requirements has it.
 func TestLimits(t *testing.T) {
-	data, err := os.ReadFile("../../conformance/REQUIREMENTS.md")
+	data, err := os.ReadFile("../../conformance/requirements_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := make(map[string]string)
-	for line := range strings.SplitSeq(string(data), "\n") {
-		if cells := strings.Split(line, "|"); len(cells) > 2 {
-			lines[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[2])
-		}
+	for _, m := range regexp.MustCompile(`\{id: "([^"]+)", says: "([^"]+)"`).FindAllStringSubmatch(string(data), -1) {
+		lines[m[1]] = m[2]
 	}
 	used := make(map[string]bool)
 	for _, target := range targets.All() {
