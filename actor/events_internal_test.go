@@ -37,7 +37,7 @@ func TestStreamForgetsSubscribers(t *testing.T) {
 	}
 	b.Unsubscribe()
 	if e.active() {
-		t.Error("a stream that everybody has left is active")
+		t.Error("a stream without subscribers is active")
 	}
 	Subscribe[int](&e, 1)
 	e.close()

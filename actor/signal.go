@@ -20,7 +20,7 @@ const (
 	sigFailure                            // *Failure: a child has failed and waits for a decision
 	sigRestart                            // *restartOrder: be restarted
 	sigBackoff                            // *verdict: the delay of a restart is over
-	sigGoOn                               // *goOnOrder: a failure is forgiven
+	sigGoOn                               // *goOnOrder: a failed actor goes on
 	sigSuspend                            // *pause: handle no user messages
 	sigResume                             // time.Time, when it was sent: the suspension epoch is over, or any if that is 0
 	sigSeek                               // *Cell: it waits, in its suspension epoch, for room in the mailbox

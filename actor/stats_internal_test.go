@@ -198,7 +198,7 @@ func TestDecisionsAreForgotten(t *testing.T) {
 	c.link(kid) // which the restart waits for
 	m.escalated = []*Cell{kid}
 	if c.restart(&restartOrder{}); m.escalated != nil {
-		t.Error("a restarted actor forgives failures of its old children")
+		t.Error("a restarted actor keeps the escalated failures of its old children")
 	}
 	v := m.verdict
 	v.timer.waiter = v

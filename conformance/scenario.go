@@ -130,24 +130,24 @@ type performance struct {
 	keep, seen             int // dead letters that the system keeps, and those of deadLetters
 	turns                  int // when they were last counted
 
-	mu      sync.Mutex // guards what follows, which turns use as well
-	began   time.Time  // when the line did
-	futures map[string]actor.Future
-	letters []actor.DeadLetter
-	made    map[string]int // chains of middleware
-	decided []restart      // by supervisors
-	refs    map[string]actor.Ref
-	rules   map[string][]string // what follows on an entry of the log
-	gates   map[string]*gate
-	timers  map[string]*actor.Timer
-	errs    map[string]error    // with which actors have failed last
-	mishaps map[string][]mishap // that were not asked for
-	all     []error             // of all failures
-	replies map[string]actor.ReplyTo
+	mu       sync.Mutex // guards what follows, which turns use as well
+	began    time.Time  // when the line did
+	futures  map[string]actor.Future
+	letters  []actor.DeadLetter
+	made     map[string]int // chains of middleware
+	decided  []restart      // by supervisors
+	refs     map[string]actor.Ref
+	rules    map[string][]string // what follows on an entry of the log
+	gates    map[string]*gate
+	timers   map[string]*actor.Timer
+	errs     map[string]error       // with which actors have failed last
+	injected map[string][]injection // failures that no line has asked about yet
+	all      []error                // of all failures
+	replies  map[string]actor.ReplyTo
 }
 
-// mishap is how, and on which message, an actor was last told to fail.
-type mishap struct {
+// injection is how, and on which message, a script had an actor fail.
+type injection struct {
 	msg  any // nil for a hook
 	kind failureKind
 }
@@ -165,7 +165,7 @@ func (p *performance) play(e *Env, script []scriptLine) {
 	p.made = map[string]int{}
 	p.futures, p.calls, p.subs = map[string]actor.Future{}, map[string]pendingCall{}, map[string]subscription{}
 	p.refs, p.rules, p.gates = map[string]actor.Ref{}, map[string][]string{}, map[string]*gate{}
-	p.timers, p.errs, p.mishaps = map[string]*actor.Timer{}, map[string]error{}, map[string][]mishap{}
+	p.timers, p.errs, p.injected = map[string]*actor.Timer{}, map[string]error{}, map[string][]injection{}
 	p.replies = map[string]actor.ReplyTo{}
 	stream := &actor.EventStream{}
 	actor.SubscribeFunc(stream, p.hear)
@@ -266,7 +266,7 @@ func (p *performance) step(words []string) {
 	case "forget":
 		w.resetFailures()
 		p.mu.Lock()
-		p.mishaps = map[string][]mishap{}
+		p.injected = map[string][]injection{}
 		p.mu.Unlock()
 	case "dead":
 		p.dead(args[0], args[1], args[2:])
@@ -419,9 +419,9 @@ func (p *performance) failures(who []string) {
 		p.e.require(f.Actor == p.ref(who[i]), "failure ", i+1, " is that of ", f.Actor.Path(), ", want ", who[i])
 		p.e.require(!f.Time.IsZero(), "the failure of ", who[i], " has no time")
 		p.mu.Lock()
-		list := p.mishaps[who[i]]
+		list := p.injected[who[i]]
 		if len(list) > 0 {
-			p.mishaps[who[i]] = list[1:]
+			p.injected[who[i]] = list[1:]
 		}
 		p.mu.Unlock()
 		if len(list) > 0 {

@@ -204,7 +204,7 @@ func (p *performance) through(ctx *actor.Context, name string, msg any, next fun
 		err = next(t.next.msg)
 	}
 	p.log.note(name, ")", said(msg))
-	if t.next.forgive {
+	if t.next.succeed {
 		return nil
 	}
 	return err
@@ -220,7 +220,7 @@ func (p *performance) make(name, kind string, life int) actor.Actor {
 		if acts[0] == "nothing" {
 			kind.is = func(*Env, error) {}
 		}
-		p.mishaps[name] = append(p.mishaps[name], mishap{nil, kind})
+		p.injected[name] = append(p.injected[name], injection{nil, kind})
 	}
 	p.mu.Unlock()
 	if len(acts) > 0 && (acts[0] == "nothing" || p.kind.fail() != nil) {
@@ -246,7 +246,7 @@ func (p *performance) decide(name, how string) func(actor.Failure) actor.Directi
 	return func(f actor.Failure) actor.Directive {
 		p.e.require(!f.Actor.IsZero() && !f.Time.IsZero() && f.Err != nil, "Decide was asked about a failure without an actor, time or error")
 		p.mu.Lock()
-		told := p.mishaps[f.Actor.Name()]
+		told := p.injected[f.Actor.Name()]
 		p.mu.Unlock()
 		p.e.require(len(told) == 0 || f.Msg == told[len(told)-1].msg, "Decide was asked about a failure on another message")
 		_ = p.follow(&turn{p: p, name: name, msg: f}, name, ".decide")
@@ -262,7 +262,7 @@ func (p *performance) decide(name, how string) func(actor.Failure) actor.Directi
 		case "panic", "Goexit":
 			kind := failureKindNamed(p.e, how)
 			p.mu.Lock()
-			p.mishaps[name] = append(p.mishaps[name], mishap{nil, kind})
+			p.injected[name] = append(p.injected[name], injection{nil, kind})
 			p.mu.Unlock()
 			_ = kind.fail()
 		case "nonsense":

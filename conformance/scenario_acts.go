@@ -20,7 +20,7 @@ type turn struct {
 
 // passing is what middleware, or an invoker, is told to do with a message.
 type passing struct {
-	keep, forgive bool
+	keep, succeed bool
 	msg           any
 	times         int
 }
@@ -56,8 +56,8 @@ func (p *performance) act(t *turn, words []string) error {
 		ctx.Log(map[string]actor.Level{"debug": actor.LevelDebug, "warn": actor.LevelWarn, "error": actor.LevelError}[args[0]], args[1])
 	case "keep":
 		t.next.keep = true
-	case "forgive":
-		t.next.forgive = true
+	case "succeed":
+		t.next.succeed = true
 	case "instead":
 		t.next.msg = p.message(t, args[0])
 	case "again":
@@ -68,7 +68,7 @@ func (p *performance) act(t *turn, words []string) error {
 			kind = failureKindNamed(p.e, args[0])
 		}
 		p.mu.Lock()
-		p.mishaps[t.name] = append(p.mishaps[t.name], mishap{t.msg, kind})
+		p.injected[t.name] = append(p.injected[t.name], injection{t.msg, kind})
 		p.mu.Unlock()
 		return kind.fail()
 	case "stop":

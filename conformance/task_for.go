@@ -11,7 +11,7 @@ import (
 var forClauses = []Clause{
 	{
 		Name: "task/for", Rule: "X1", Kind: Stochastic,
-		Why: "For calls its function once for each index, whoever takes part, and returns when all calls are over; the function may divide work in turn",
+		Why: "For calls its function once for each index, however many workers take part, and returns when all calls are over; the function may divide work in turn",
 		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				const n, inner = 200, 20
@@ -99,7 +99,7 @@ var forClauses = []Clause{
 	},
 	{
 		Name: "task/for-panic", Rule: "X4",
-		Why: "a panic of a call is one of For with the same value, whoever made the call: who recovers it can go on, nothing of the loop does, and else the task fails of it",
+		Why: "a panic of a call is one of For with the same value, whichever worker made the call: a task that recovers it can go on, nothing of the loop does, and else the task fails of it",
 		Check: tasks(func(r *runner) {
 			for _, at := range []int{0, 33, 63} {
 				body := func(in *atomic.Int32) func(context.Context, int) error {

@@ -12,7 +12,7 @@ import (
 var joinClauses = []Clause{
 	{
 		Name: "task/join", Rule: "X1", Kind: Stochastic,
-		Why: "Join calls the function with both arguments, once each, and returns the values in their order, whoever else starts tasks meanwhile and leaves them",
+		Why: "Join calls the function with both arguments, once each, and returns the values in their order, whatever other goroutines start meanwhile and leaves them",
 		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				const depth = 6

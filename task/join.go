@@ -117,7 +117,7 @@ type part[A, T any] struct {
 	arg     A
 	pending bool // it was offered, and neither taken back nor waited for
 
-	// begun is set by who has taken the call: whoever offered it learns that others want work.
+	// begun is set by who has taken the call: the task that offered it learns that others want work.
 	begun atomic.Bool
 
 	// Of who has taken it; handed over with the state.

@@ -70,7 +70,7 @@ func TestMemoryOfMailboxes(t *testing.T) {
 	}
 }
 
-// A batch has what was appended, whoever had its memory before; a large one is given back.
+// A batch has what was appended, whatever its memory was used for before; a large one is given back.
 func TestBatches(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection may empty the pool
 	for _, n := range []int{1, swell + 1, Keep, 4 * Keep, swell + 1, Keep} {

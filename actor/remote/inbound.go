@@ -48,7 +48,7 @@ type inbound struct {
 	stash      map[uint64][]byte // frames that came before others
 	stashBytes int
 	guest      actor.Guest // as which it sends what is alone in its frame; nil: the dispatcher has none
-	shy        int         // how many such messages it leaves to the workers all the same
+	pause      int         // how many such messages it leaves to the workers all the same
 	lends      bool        // the guest has sent
 
 	mu      sync.Mutex // guards what follows, and the order of each actor's messages

@@ -16,7 +16,7 @@ import (
 // guardPeriod and guardDoubt. That often is no more than a timer set for each hop would
 // cost: at a millisecond the threads that it woke cost a ping-pong a fifth of its time.
 // After that, and after a turn that was found to take long, the workers handle
-// the next shyness of such messages.
+// the next lendPause of such messages.
 //
 // A message with a reply address is left to the workers. Its reply wakes a goroutine at
 // the other end, so that two threads are awake in any case, and with both used an ask
@@ -39,8 +39,8 @@ const (
 	guardPeriod = 20 * time.Millisecond
 	guardDoubt  = time.Millisecond
 
-	// shyness is how many messages are left to workers after a turn that was too long.
-	shyness = 1000
+	// lendPause is how many messages are left to workers after a turn that was too long.
+	lendPause = 1000
 
 	// tooLong is what turns may take: some ten times what waking a worker does. One in
 	// measured is measured, the first included.
@@ -51,8 +51,8 @@ const (
 // alone has the message that is about to be offered sent as the guest. mu is held.
 func (in *inbound) alone() {
 	switch {
-	case in.shy > 0:
-		in.shy--
+	case in.pause > 0:
+		in.pause--
 	case in.guest != nil:
 		in.from = in.guest
 	}
@@ -84,7 +84,7 @@ func (a *association) lend() (reader bool) {
 		case !returned: // the actor has called runtime.Goexit
 			go a.read()
 		case !begun.IsZero() && time.Since(begun) > tooLong:
-			in.shy = shyness
+			in.pause = lendPause
 		}
 	}()
 	g.Run()
@@ -99,7 +99,7 @@ func (a *association) TurnWaits() { a.takeOver(a.lent.state.Load()) }
 // takeOver has another goroutine read if state is that of a turn, and still is.
 func (a *association) takeOver(state uint64) {
 	if state%2 == 1 && a.lent.state.CompareAndSwap(state, state+1) {
-		a.in.guest, a.in.shy = nil, shyness
+		a.in.guest, a.in.pause = nil, lendPause
 		go a.read()
 	}
 }

@@ -43,10 +43,10 @@ made m 1`,
 	},
 	{
 		"actor/middleware-decides", "FR-026",
-		"what the outermost middleware returns is what the actor has returned: it may change the message, keep it, fail for the actor, and forgive it", `
+		"what the outermost middleware returns is what the actor has returned: it may change the message, keep it, fail for the actor, and succeed in its place", `
 when m(keep: keep
 when m(change: instead changed
-when m(bad: forgive
+when m(bad: succeed
 when a1:bad: fail
 when m(fail: fail
 when m(panic: fail panic

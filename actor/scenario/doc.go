@@ -88,7 +88,7 @@
 // 1? is a question, 1.2 has the priority 1, and box:1 is 1 in a box of the typed layer.
 //
 // What follows on NAME(MESSAGE, an entry of middleware or an invoker, says what becomes of
-// the message: keep, instead MESSAGE, again, forgive, or fail.
+// the message: keep, instead MESSAGE, again, succeed, or fail.
 //
 // # Options of spawn
 //

@@ -115,7 +115,7 @@ func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	case c.gate == "" && run.Unmeasured != nil:
 		return c.nothing()
 	}
-	return c.judge(cmd.ErrOrStderr(), compared)
+	return c.report(cmd.ErrOrStderr(), compared)
 }
 
 // notKept are the flags that say how it is measured and judged.
@@ -164,7 +164,7 @@ func (c *abFlags) several(cmd *cobra.Command, files []string) error {
 		if err := comparison(cmd.OutOrStdout(), compared, report.Extra{Again: again(cmd, file)}).show(cmd.OutOrStdout(), "text", nil); err != nil {
 			return err
 		}
-		bad = cmp.Or(bad, c.judge(cmd.ErrOrStderr(), compared))
+		bad = cmp.Or(bad, c.report(cmd.ErrOrStderr(), compared))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\n%s:\n", console.Count(len(names), "machine"))
 	for _, a := range compare.Machines(names, each) {

@@ -18,19 +18,19 @@ import (
 func newBaselineCmd() *cobra.Command {
 	remove, dir := false, "."
 	cmd := newCommand("baseline", func(cmd *cobra.Command, args []string) error {
-		shelf, err := runner.Baselines()
+		store, err := runner.Baselines()
 		if err != nil {
 			return err
 		}
 		if !remove {
-			return listBaselines(cmd, shelf)
+			return listBaselines(cmd, store)
 		}
 		module, err := runner.New(consoleOf(cmd), "").BaselineModule(cmd.Context(), dir)
 		if err != nil {
 			return err
 		}
 		for _, name := range args {
-			if err := shelf.Remove(module, name); err != nil {
+			if err := store.Remove(module, name); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "removed the baseline %s of %s\n", name, module)
@@ -51,8 +51,8 @@ func newBaselineCmd() *cobra.Command {
 
 // listBaselines prints the baselines of all modules. One that cannot be read is an error, behind
 // the others.
-func listBaselines(cmd *cobra.Command, shelf baseline.Shelf) error {
-	all, err := shelf.All()
+func listBaselines(cmd *cobra.Command, store baseline.Store) error {
+	all, err := store.All()
 	if len(all) == 0 && err == nil {
 		fmt.Fprintln(cmd.OutOrStdout(), "no baselines are kept: benchrun ab --save-baseline NAME keeps one")
 		return nil

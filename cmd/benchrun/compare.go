@@ -25,7 +25,7 @@ func newCompareCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return gate.judge(cmd.ErrOrStderr(), c)
+		return gate.report(cmd.ErrOrStderr(), c)
 	}, compareFields(&opts), gate.fields(), fields{"format": &format})
 	cmd.Flags().Lookup("gate").NoOptDefVal = gateSlower
 	cmd.Args = needFiles

@@ -33,8 +33,8 @@ func (f *gateFlags) check(measures bool) error {
 	return nil
 }
 
-// judge says on w what the gate found in c, and returns its exit status as an error.
-func (f *gateFlags) judge(w io.Writer, c *compare.Comparison) error {
+// report says on w what the gate found in c, and returns its exit status as an error.
+func (f *gateFlags) report(w io.Writer, c *compare.Comparison) error {
 	g := c.Gate()
 	if f.gate == "" {
 		return nil

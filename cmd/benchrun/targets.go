@@ -23,7 +23,7 @@ func newTargetsCmd() *cobra.Command {
 		if len(files) == 0 {
 			if !runner.InDyno(cmd.Context()) {
 				return errors.New("without a file targets measures dyno's implementations, and this folder is not in a checkout of dyno; " +
-					"to judge results: benchrun targets file (benchrun targets --help shows more)")
+					"to evaluate results: benchrun targets file (benchrun targets --help shows more)")
 			}
 			c.Bench, c.Given = targets.Pattern(all), cmd.Flags().Changed
 			path, err := runner.New(consoleOf(cmd), "benchrun run").Packages(cmd.Context(), c, nil)

@@ -9,7 +9,7 @@ import (
 
 // A message of a plain mailbox travels in a node, and no send allocates one in the long run.
 // Nodes are made, and used again, in blocks. Who sends fills one block after the other, in the order
-// of its memory, and a block whose messages have all been taken is used again by whoever needs one. So
+// of its memory, and a block whose messages have all been taken is used again by the next sender that needs one. So
 // a flood of messages is read in the order in which it was written, as an array is. Nodes
 // that were used again one by one came to lie in any order, and a flood of a million then took
 // two to four times as long.

@@ -163,7 +163,7 @@ func TestInboxOfManySenders(t *testing.T) {
 	}
 }
 
-// What has been sent and handled, or refused, does not count any more, whoever sends meanwhile.
+// What has been sent and handled, or refused, does not count any more, whatever is sent meanwhile.
 func TestLenOfManySenders(t *testing.T) {
 	const senders, each = 4, 20_000
 	d := NewDispatcher()
@@ -198,7 +198,7 @@ func TestLenOfManySenders(t *testing.T) {
 	}
 }
 
-// Whoever takes the messages of a block, they are counted, and who takes the last one has it.
+// Any goroutine may take messages of a block: they are counted, and the one that takes the last has it.
 func TestBlockOfManyTakers(t *testing.T) {
 	for range 2000 {
 		var (

@@ -84,7 +84,7 @@ func TestKeptAndComeTo(t *testing.T) {
 	s.workers[w] = struct{}{}
 	defer invariants.Within(func() { w.next.Store(nil) })()
 	if s.watchdog(); s.oldest != nil {
-		t.Error("two run an actor: the worker that kept it, and whoever the scheduler gives it to")
+		t.Error("two run an actor: the worker that kept it, and the one that the scheduler gives it to")
 	}
 }
 

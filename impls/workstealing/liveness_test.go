@@ -424,7 +424,7 @@ func (m *model) dog(s mstate, f func(mstate)) {
 	f(s)
 }
 
-// looked says that of a visible job somebody is going to take care: a searcher that can run, a
+// looked says that some goroutine is going to take a visible job: a searcher that can run, a
 // worker that looks before it parks, an armed watchdog, or a sender that is about to wake one.
 func (s *mstate) looked() bool {
 	cared := s.searching > 0 || s.standby || s.armed || s.dog != 0 || s.wakes

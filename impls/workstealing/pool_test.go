@@ -302,7 +302,7 @@ func TestPoolEndsOnce(t *testing.T) {
 	}
 }
 
-// Whoever comes last when workers are marked as stuck and answer that they are not, the pool
+// Whichever worker comes last when workers are marked as stuck and answer that they are not, the pool
 // counts those that are marked.
 func TestStuckWorkersAreCounted(t *testing.T) {
 	const times = 20_000

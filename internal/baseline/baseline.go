@@ -81,19 +81,19 @@ func CheckName(name string) error {
 	return nil
 }
 
-// A Shelf is where baselines are kept: a folder, which is there once one is kept.
-type Shelf string
+// A Store is where baselines are kept: a folder, which is there once one is kept.
+type Store string
 
 // of returns the folder of a module's baselines.
-func (s Shelf) of(module string) string { return filepath.Join(string(s), url.PathEscape(module)) }
+func (s Store) of(module string) string { return filepath.Join(string(s), url.PathEscape(module)) }
 
-func (s Shelf) path(module, name string) string {
+func (s Store) path(module, name string) string {
 	return filepath.Join(s.of(module), url.PathEscape(name))
 }
 
 // Keep keeps b under its name, in place of what was kept so. pack adds the parts, and names
 // them in b.
-func (s Shelf) Keep(b *Baseline, pack func(*jobs.Packer) error) error {
+func (s Store) Keep(b *Baseline, pack func(*jobs.Packer) error) error {
 	if err := CheckName(b.Name); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s Shelf) Keep(b *Baseline, pack func(*jobs.Packer) error) error {
 }
 
 // Open reads the baseline of a module. The error of one that is not there has what is.
-func (s Shelf) Open(module, name string) (*Baseline, error) {
+func (s Store) Open(module, name string) (*Baseline, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (s Shelf) Open(module, name string) (*Baseline, error) {
 }
 
 // unknown is the error of a baseline that is not there.
-func (s Shelf) unknown(module, name string) error {
+func (s Store) unknown(module, name string) error {
 	all, _ := s.All()
 	var own, elsewhere []string
 	for _, b := range all {
@@ -238,7 +238,7 @@ func (b *Baseline) part(digest, to string) error {
 
 // All returns all baselines, by module and name. One that cannot be read is left out, and
 // said in the error.
-func (s Shelf) All() (all []*Baseline, err error) {
+func (s Store) All() (all []*Baseline, err error) {
 	documents, err := filepath.Glob(filepath.Join(glob(string(s)), "*", "[^.]*", documentName))
 	for _, d := range documents {
 		b, fault := read(filepath.Dir(d))
@@ -260,7 +260,7 @@ func glob(path string) string {
 }
 
 // Remove removes a baseline of a module, also one that is damaged.
-func (s Shelf) Remove(module, name string) error {
+func (s Store) Remove(module, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // keep keeps a baseline of one package, whose binary says text.
-func keep(t *testing.T, s Shelf, module, name, text string) *Baseline {
+func keep(t *testing.T, s Store, module, name, text string) *Baseline {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "x.test"), text)
@@ -43,7 +43,7 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestKeepAndOpen(t *testing.T) {
-	s := Shelf(filepath.Join(t.TempDir(), "a[b]*", "shelf"))
+	s := Store(filepath.Join(t.TempDir(), "a[b]*", "store"))
 	keep(t, s, "example.com/m", "release/1.0", "one")
 	keep(t, s, "example.com/m", "release/1.0", "two") // replaces it
 	keep(t, s, "example.com/other", "before", "three")
@@ -77,7 +77,7 @@ func TestKeepAndOpen(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	s := Shelf(t.TempDir())
+	s := Store(t.TempDir())
 	keep(t, s, "example.com/m", "before", "x")
 	keep(t, s, "example.com/m", "v1.2.0", "x")
 	keep(t, s, "example.com/other", "elsewhere", "x")
@@ -120,7 +120,7 @@ func TestDamage(t *testing.T) {
 		"unknown": {func(_ *testing.T, b *Baseline) { b.Parts = nil }, "it has no part"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := Shelf(t.TempDir())
+			s := Store(t.TempDir())
 			b := keep(t, s, "example.com/m", "before", "one")
 			c.damage(t, b)
 			if _, _, err := b.Images(b.Packages[0], filepath.Join(t.TempDir(), "in"), 1); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -128,7 +128,7 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	s := Shelf(t.TempDir())
+	s := Store(t.TempDir())
 	b := keep(t, s, "example.com/m", "before", "one")
 	keep(t, s, "example.com/m", "good", "one")
 	for text, want := range map[string]string{"{": "is damaged", `{"format": 99, "name": "before"}`: "a format that this one does not read"} {

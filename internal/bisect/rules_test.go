@@ -15,7 +15,7 @@ type spyLab struct {
 	asked  []Measurement
 	alphas []float64 // of comparisons, in order
 	time   float64   // what Left says; 0 is without end
-	judge  func(m Measurement, base, x int, j Comparison) Comparison
+	evaluate  func(m Measurement, base, x int, j Comparison) Comparison
 }
 
 func (l *spyLab) Left() float64 {
@@ -32,8 +32,8 @@ func (l *spyLab) Measure(ctx context.Context, m Measurement) (*Measured, error) 
 	seen.Compare = func(base, x int, alpha float64) (Comparison, error) {
 		l.alphas = append(l.alphas, alpha)
 		j, err := compare(base, x, alpha)
-		if l.judge != nil {
-			j = l.judge(m, base, x, j)
+		if l.evaluate != nil {
+			j = l.evaluate(m, base, x, j)
 		}
 		return j, err
 	}
@@ -72,7 +72,7 @@ func (l *spyLab) proofs() (all []Measurement) {
 // is left each has a half, so that all claims together keep to it.
 func TestLevels(t *testing.T) {
 	l := spy(100, 0.001, map[int]float64{40: 0.02})
-	l.judge = func(m Measurement, base, x int, j Comparison) Comparison {
+	l.evaluate = func(m Measurement, base, x int, j Comparison) Comparison {
 		if m.Proof {
 			j.Proven, j.Same, j.Need = false, false, 0 // each fails
 		}
@@ -273,7 +273,7 @@ func TestEndsAgain(t *testing.T) {
 	} {
 		l := spy(20, 0.001, nil)
 		l.time = c.time
-		l.judge = func(_ Measurement, _, _ int, j Comparison) Comparison {
+		l.evaluate = func(_ Measurement, _, _ int, j Comparison) Comparison {
 			return Comparison{Need: c.need, Same: c.same, P: 0.5}
 		}
 		a := l.find(t, timeOptions())

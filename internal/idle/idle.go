@@ -38,9 +38,9 @@ func Wait() bool {
 	return WaitUnless(func() bool { return time.Now().After(deadline) })
 }
 
-// glances is how often [Now] looks. A timer that rings has another thread look for work, which
+// polls is how often [Now] looks. A timer that rings has another thread look for work, which
 // counts as running: who looks once when a timer has rung finds that thread each time.
-const glances = 4
+const polls = 4
 
 // Now reports whether nothing is runnable at this moment but what waits in this package. It
 // takes a millisecond at most on a machine that is not busy.
@@ -48,7 +48,7 @@ func Now() bool {
 	looks := 0
 	return WaitUnless(func() bool {
 		looks++
-		return looks == glances
+		return looks == polls
 	})
 }
 

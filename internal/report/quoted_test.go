@@ -84,7 +84,7 @@ func (q *quote) compare(file string, o compare.Options) *compare.Comparison {
 	return must(q, c, err)
 }
 
-// calibrations are those that were read: several pages quote the same files, and to judge
+// calibrations are those that were read: several pages quote the same files, and to evaluate
 // their trials takes seconds.
 var calibrations = map[string]*compare.Calibration{}
 

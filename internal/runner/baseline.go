@@ -25,12 +25,12 @@ const baselineKey = "baseline"
 
 // Baselines returns where baselines are kept: below the user's cache folder, but benchrun
 // removes none by itself.
-func Baselines() (baseline.Shelf, error) {
+func Baselines() (baseline.Store, error) {
 	folder, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("there is no place for baselines: %w", err)
 	}
-	return baseline.Shelf(filepath.Join(folder, "benchrun", "baselines")), nil
+	return baseline.Store(filepath.Join(folder, "benchrun", "baselines")), nil
 }
 
 // BaselineModule returns the path of the module in the folder dir, whose baselines have names
@@ -56,7 +56,7 @@ func (r *Runner) Keep(ctx context.Context, c *AB, name string) (kept *baseline.B
 	if err := baseline.CheckName(name); err != nil {
 		return nil, err
 	}
-	shelf, err := Baselines()
+	store, err := Baselines()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r *Runner) Keep(ctx context.Context, c *AB, name string) (kept *baseline.B
 		if err != nil {
 			return r.unmeasured(ctx, err)
 		}
-		if kept, err = v.keep(ctx, c, plan, shelf, name); err != nil {
+		if kept, err = v.keep(ctx, c, plan, store, name); err != nil {
 			return r.unmeasured(ctx, err)
 		}
 		return nil
@@ -77,7 +77,7 @@ func (r *Runner) Keep(ctx context.Context, c *AB, name string) (kept *baseline.B
 	return kept, err
 }
 
-func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf baseline.Shelf, name string) (*baseline.Baseline, error) {
+func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, store baseline.Store, name string) (*baseline.Baseline, error) {
 	version, packages := v.one(ctx, c.Args)
 	v.choose(packages, c.Packages)
 	if err := v.layOne(ctx, 0, version, nil); err != nil {
@@ -133,10 +133,10 @@ func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, shelf bas
 		Protocol: program.Version, Patterns: v.packages, Layouts: max(1, plan.Layouts), Settings: settings, Build: c.Builds[0].flags(),
 	}
 	b.Commit, b.Dirty = commitOf(ctx, t, "")
-	if before, err := shelf.Open(module, name); err == nil {
+	if before, err := store.Open(module, name); err == nil {
 		fmt.Fprintf(v.w, "note: this takes the place of the baseline %s of %s\n", name, before.Made.Format(time.DateTime))
 	}
-	if err := shelf.Keep(b, func(p *jobs.Packer) error { return packBaseline(b, p, with) }); err != nil {
+	if err := store.Keep(b, func(p *jobs.Packer) error { return packBaseline(b, p, with) }); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(v.w, "kept as baseline %s: %s of %s\n", name, console.Count(benchmarks, "benchmark"), console.Count(len(with), "package"))
@@ -185,7 +185,7 @@ func (v *Versions) one(ctx context.Context, args []string) (version string, pack
 
 // openBaseline opens the one that old is to be, of the module in the work tree.
 func (v *Versions) openBaseline(ctx context.Context, name string) error {
-	shelf, err := Baselines()
+	store, err := Baselines()
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (v *Versions) openBaseline(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	b, err := shelf.Open(module, name)
+	b, err := store.Open(module, name)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ const (
 
 // lookAround notes whether p works while it waits, the first time that it is warm.
 // What has just begun, such as a collection, may end first.
-func (r *runner) lookAround(p *player) error {
+func (r *runner) lookAround(p *side) error {
 	key := p.step.Key()
 	if r.watched[key] || p.step.Copy > 1 {
 		return nil
@@ -167,8 +167,8 @@ func (r *runner) say(g record.Group, text string) {
 // measureCalls finds how long the slices of g's benchmarks are to be, and how many
 // operations that is: it is the same for all sides of a benchmark, and in all blocks,
 // since what is prepared weighs more in slices of fewer.
-func (r *runner) measureCalls(g record.Group, players []*player, stop func() error) error {
-	called := slices.DeleteFunc(slices.Clone(players), func(p *player) bool {
+func (r *runner) measureCalls(g record.Group, sides []*side, stop func() error) error {
+	called := slices.DeleteFunc(slices.Clone(sides), func(p *side) bool {
 		p.warm.ownFigure = p.warm.ownFigure || r.ownFigures[g.Index]
 		return p.err != nil || p.warm.perOp <= 0 || !p.callsFunction() && !p.warm.ownFigure && r.plan.Slice >= FigureSlice
 	})
@@ -198,15 +198,15 @@ func (r *runner) measureCalls(g record.Group, players []*player, stop func() err
 	return nil
 }
 
-// findCalls tries how long the slices of players have to be, a second time if that is
+// findCalls tries how long the slices of sides have to be, a second time if that is
 // longer than planned because the cost seems to depend on it.
-func (r *runner) findCalls(players []*player, stop func() error) (c calls, err error) {
-	able := slices.DeleteFunc(slices.Clone(players), func(p *player) bool { return p.warm.mostlyUntimed() })
+func (r *runner) findCalls(sides []*side, stop func() error) (c calls, err error) {
+	able := slices.DeleteFunc(slices.Clone(sides), func(p *side) bool { return p.warm.mostlyUntimed() })
 	for again := range 2 {
 		if err := r.tryLengths(able, stop); err != nil {
 			return c, err
 		}
-		if one := chooseCalls(players, r.plan.Slice); again == 0 || one.length < c.length {
+		if one := chooseCalls(sides, r.plan.Slice); again == 0 || one.length < c.length {
 			c = one
 		}
 		if !c.depends {
@@ -217,13 +217,13 @@ func (r *runner) findCalls(players []*player, stop func() error) (c calls, err e
 }
 
 // callsFunction reports whether each slice is a call of the benchmark function.
-func (p *player) callsFunction() bool { return p.live.Hello().Mode == program.ModeRunN }
+func (p *side) callsFunction() bool { return p.live.Hello().Mode == program.ModeRunN }
 
-// chooseCalls returns how long slices are to be by what players have tried.
-func chooseCalls(players []*player, planned time.Duration) calls {
+// chooseCalls returns how long slices are to be by what sides have tried.
+func chooseCalls(sides []*side, planned time.Duration) calls {
 	c := calls{length: planned, ops: make(map[string]int)}
-	sides := make(map[string][]*player) // of each benchmark
-	for _, p := range players {
+	byName := make(map[string][]*side) // of each benchmark
+	for _, p := range sides {
 		if p.step.Copy > 1 || p.err != nil {
 			continue // the control is the base's program
 		}
@@ -240,12 +240,12 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		if p.tried == nil {
 			continue // its slices are as long as they can be
 		}
-		sides[p.step.FullName()] = append(sides[p.step.FullName()], p)
+		byName[p.step.FullName()] = append(byName[p.step.FullName()], p)
 		if p.tried.isShared() {
 			c.length = max(c.length, sharedSlice)
 		}
 	}
-	for _, same := range sides {
+	for _, same := range byName {
 		var tries [][][]float64
 		shortest, longest := 0, time.Duration(0)
 		for _, p := range same {
@@ -261,7 +261,7 @@ func chooseCalls(players []*player, planned time.Duration) calls {
 		}
 		c.whole = c.whole || one.whole && longest >= wholeCall
 	}
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err != nil || c.length <= max(planned, p.warm.slice) {
 			continue
 		}
@@ -325,12 +325,12 @@ func triesOfLength(k int) int {
 	return callTries
 }
 
-// tryLengths has players do slices of several lengths, in turn, as they do later: so each
+// tryLengths has sides do slices of several lengths, in turn, as they do later: so each
 // slice begins with what the others have left in the caches. What is a benchmark's own
-// fault is its player's error.
-func (r *runner) tryLengths(players []*player, stop func() error) error {
+// fault is its side's error.
+func (r *runner) tryLengths(sides []*side, stop func() error) error {
 	last := len(callLengths) - 1
-	for _, p := range players {
+	for _, p := range sides {
 		p.tried, p.costs = new(lengthTrial), make([]float64, len(callLengths))
 		for p.tried.shortest < last && callLengths[p.tried.shortest] < p.warm.slice/2 {
 			p.tried.shortest++
@@ -344,7 +344,7 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 			if i%2 == 1 {
 				k = last - k
 			}
-			for _, p := range players {
+			for _, p := range sides {
 				if p.err != nil || k < p.tried.shortest || i >= triesOfLength(k) {
 					continue
 				}
@@ -354,7 +354,7 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 			}
 		}
 	}
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err == nil {
 			p.err = p.live.Reset() // nothing of this counts
 			p.live.Freeze()
@@ -364,7 +364,7 @@ func (r *runner) tryLengths(players []*player, stop func() error) error {
 }
 
 // tryLength has p do a slice of length k for try i.
-func (p *player) tryLength(i, k int, stop func() error) error {
+func (p *side) tryLength(i, k int, stop func() error) error {
 	cost, s, err := tryFor(p.live, callLengths[k], cmp.Or(p.costs[k], p.costs[max(0, k-1)], p.warm.perOp), stop)
 	p.live.Freeze()
 	if err != nil {
@@ -480,7 +480,7 @@ func stepOf(tries [][]float64, k int) float64 {
 
 // costOf returns about how many nanoseconds an operation of p takes in a call of that
 // length, of which some have been tried.
-func (p *player) costOf(length time.Duration) float64 {
+func (p *side) costOf(length time.Duration) float64 {
 	cost := p.warm.perOp
 	for i, c := range p.costs {
 		if callLengths[i] <= length && c > 0 {

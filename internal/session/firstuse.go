@@ -27,12 +27,12 @@ const seenFirstUse = 2
 type firstUse map[string]time.Duration
 
 // sayFirstUse says what the first operations of g take, after as many blocks as show it.
-func (r *runner) sayFirstUse(g record.Group, players []*player) {
+func (r *runner) sayFirstUse(g record.Group, sides []*side) {
 	if len(r.firstUses[g.Index]) >= seenFirstUse {
 		return
 	}
 	block := make(firstUse)
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err != nil {
 			continue
 		}
@@ -46,7 +46,7 @@ func (r *runner) sayFirstUse(g record.Group, players []*player) {
 		return
 	}
 	var said []string
-	for _, p := range players {
+	for _, p := range sides {
 		column := cmp.Or(p.step.Case.Side, strings.TrimPrefix(p.step.Case.Name, "Benchmark"))
 		took := time.Duration(math.MaxInt64)
 		for _, b := range blocks {

@@ -52,8 +52,8 @@ type unfitError struct{ reason string }
 
 func (e *unfitError) Error() string { return e.reason }
 
-// A player is a step that takes turns in a block.
-type player struct {
+// A side is a step that alternates with others in a block.
+type side struct {
 	step   record.Step
 	pad    int
 	live   Driver
@@ -91,12 +91,12 @@ func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]re
 	began := r.now()
 	chance := r.plan.Chance(block, g)
 	order := chance.Perm(len(g.Steps))
-	players := make([]*player, len(g.Steps))
+	sides := make([]*side, len(g.Steps))
 	for i, s := range g.Steps {
-		players[i] = &player{step: s, pad: padStep * chance.IntN(maxPad/padStep)}
+		sides[i] = &side{step: s, pad: padStep * chance.IntN(maxPad/padStep)}
 	}
 	defer func() {
-		for _, p := range players {
+		for _, p := range sides {
 			if p.live != nil {
 				_ = p.live.Close() // what it could lose is taken
 			}
@@ -104,26 +104,26 @@ func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]re
 	}()
 	stop := r.stopper(ctx)
 	for _, i := range order {
-		if err := r.begin(block, players[i], stop); err != nil {
+		if err := r.begin(block, sides[i], stop); err != nil {
 			return nil, err
 		}
-		if err := r.fit(players); err != nil {
+		if err := r.fit(sides); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.measureCalls(g, players, stop); err != nil {
+	if err := r.measureCalls(g, sides, stop); err != nil {
 		return nil, err
 	}
-	alike(players)
-	sameWork(players)
-	if err := r.countHardware(g, players, stop); err != nil {
+	alike(sides)
+	sameWork(sides)
+	if err := r.countHardware(g, sides, stop); err != nil {
 		return nil, err
 	}
-	if err := r.rounds(g, players, chance, stop); err != nil {
+	if err := r.rounds(g, sides, chance, stop); err != nil {
 		return nil, err
 	}
 	for _, i := range order {
-		p := players[i]
+		p := sides[i]
 		if p.err == nil {
 			p.result, p.err = p.live.Finish()
 		}
@@ -131,28 +131,28 @@ func (r *runner) takeTurns(ctx context.Context, block int, g record.Group) ([]re
 			return nil, program.ErrKilled
 		}
 	}
-	if r.longer(g, players) {
+	if r.longer(g, sides) {
 		return r.takeTurns(ctx, block, g)
 	}
 	if len(r.firstUses[g.Index]) == 0 { // this is the first block of this run
-		r.sayUntimed(players)
+		r.sayUntimed(sides)
 	}
-	r.sayFirstUse(g, players)
-	for _, p := range players {
+	r.sayFirstUse(g, sides)
+	for _, p := range sides {
 		p.took = r.now().Sub(began)
 	}
-	entries := make([]record.Record, len(players))
-	for i, p := range players {
+	entries := make([]record.Record, len(sides))
+	for i, p := range sides {
 		entries[i] = r.entry(block, p)
 	}
 	return entries, nil
 }
 
-// longer reports whether the slices of g have to be longer than those that players did: with
+// longer reports whether the slices of g have to be longer than those that sides did: with
 // b.Loop a benchmark reports its metrics in the end, so it is then seen that they are of its
 // slices as a whole.
-func (r *runner) longer(g record.Group, players []*player) bool {
-	seen := slices.ContainsFunc(players, func(p *player) bool {
+func (r *runner) longer(g record.Group, sides []*side) bool {
+	seen := slices.ContainsFunc(sides, func(p *side) bool {
 		return p.err == nil && p.live.Hello().Mode == program.ModeLoop && hasOwnFigure(p.result.Extra) && p.warm.slice < ownFigureSlice/2 && !p.warm.mostlyUntimed()
 	})
 	if !seen || r.ownFigures[g.Index] {
@@ -181,7 +181,7 @@ func (r *runner) stopper(ctx context.Context) func() error {
 
 // begin starts p's process and warms it up. What is the benchmark's own fault is
 // p's error.
-func (r *runner) begin(block int, p *player, stop func() error) (err error) {
+func (r *runner) begin(block int, p *side, stop func() error) (err error) {
 	if p.err = r.tried(p.step); p.err != nil {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (r *runner) begin(block int, p *player, stop func() error) (err error) {
 
 // blame makes err, if there is one, the reason why p has no figure, unless it ends the whole
 // row: then it is returned.
-func (p *player) blame(err error) error {
+func (p *side) blame(err error) error {
 	if endsRow(err) {
 		return err
 	}
@@ -219,12 +219,12 @@ func (p *player) blame(err error) error {
 const padVariable = "DYNO_PADDING"
 
 // fit returns an error if the processes hold more memory than those of a row may.
-func (r *runner) fit(players []*player) error {
+func (r *runner) fit(sides []*side) error {
 	if r.room == 0 || r.plan.Mode == record.ModeTurns {
 		return nil
 	}
 	var sum uint64
-	for _, p := range players {
+	for _, p := range sides {
 		if p.live == nil || p.err != nil {
 			continue
 		}
@@ -239,19 +239,19 @@ func (r *runner) fit(players []*player) error {
 	return nil
 }
 
-// alike gives the players that are well slices of one length, as far as leastWarm: a
+// alike gives the sides that are well slices of one length, as far as leastWarm: a
 // shorter slice has a larger part of waking up in it. Beyond that the part is small, and
 // those that need no long slices would have few rounds for nothing. What is known to have as
 // many operations on all sides keeps them, whatever it took to warm up: where a call prepares
 // something, what an operation allocates depends on how many there are.
-func alike(players []*player) {
+func alike(sides []*side) {
 	var longest time.Duration
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err == nil {
 			longest = max(longest, min(p.warm.slice, leastWarm))
 		}
 	}
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err == nil && p.warm.perOp > 0 && p.warm.slice < longest && !p.warm.known {
 			unit := max(1, p.live.Hello().Unit)
 			p.warm.resize(max(p.warm.n, multiple(float64(longest)/p.warm.perOp, unit)), unit)
@@ -259,18 +259,18 @@ func alike(players []*player) {
 	}
 }
 
-// sameWork gives the players of one benchmark that are well – its control, its other
+// sameWork gives the sides of one benchmark that are well – its control, its other
 // sides, slowed copies – as many operations in a slice, unless one needs more than
 // twice as many as another: all of them the median. What a slice costs besides is then the
 // same for each. It were not if each had what itself took for so long: that has the noise
 // of its warming up in it, and a slower copy would get a slice of fewer operations, which
 // makes it slower still.
-func sameWork(players []*player) {
-	for i, p := range players {
+func sameWork(sides []*side) {
+	for i, p := range sides {
 		var ns []int
-		var same []*player
+		var same []*side
 		first := true
-		for j, q := range players {
+		for j, q := range sides {
 			if q.step.Case.Name != p.step.Case.Name || q.step.CPU != p.step.CPU {
 				continue
 			}
@@ -297,15 +297,15 @@ func sameWork(players []*player) {
 // count in: instructions scatter less than times, and being counted changes these.
 const countedPart = 10
 
-// countHardware has the players of g that are well do some slices while processors count
+// countHardware has the sides of g that are well do some slices while processors count
 // what they do. Where slices are so long that there are but a few rounds there are none,
 // nor where nothing counts, which is said once.
-func (r *runner) countHardware(g record.Group, players []*player, stop func() error) error {
-	rounds := r.roundsOf(players, r.calls[g.Index].whole)
+func (r *runner) countHardware(g record.Group, sides []*side, stop func() error) error {
+	rounds := r.roundsOf(sides, r.calls[g.Index].whole)
 	if rounds = (rounds + countedPart/2) / countedPart; rounds == 0 {
 		return nil
 	}
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err != nil {
 			continue
 		}
@@ -340,21 +340,21 @@ func (r *runner) countHardware(g record.Group, players []*player, stop func() er
 	return nil
 }
 
-// rounds has the players of g that are well take turns.
-func (r *runner) rounds(g record.Group, players []*player, chance *rand.Rand, stop func() error) error {
-	run := (*player).run
+// rounds has the sides of g that are well take turns.
+func (r *runner) rounds(g record.Group, sides []*side, chance *rand.Rand, stop func() error) error {
+	run := (*side).run
 	if r.calls[g.Index].whole {
-		run = (*player).call
+		run = (*side).call
 	}
 	var order []int
-	for round := range r.roundsOf(players, r.calls[g.Index].whole) {
+	for round := range r.roundsOf(sides, r.calls[g.Index].whole) {
 		if round%2 == 0 {
-			order = chance.Perm(len(players))
+			order = chance.Perm(len(sides))
 		} else {
 			slices.Reverse(order)
 		}
 		for _, i := range order {
-			p := players[i]
+			p := sides[i]
 			if p.err != nil {
 				continue
 			}
@@ -372,28 +372,28 @@ func (r *runner) rounds(g record.Group, players []*player, chance *rand.Rand, st
 }
 
 // run does one slice of p, which stands still afterwards.
-func (p *player) run() (program.Slice, error) {
+func (p *side) run() (program.Slice, error) {
 	s, err := p.live.Run(p.warm.n)
 	p.live.Freeze()
 	return s, err
 }
 
 // call is run for a whole call of a benchmark function, as go test makes it.
-func (p *player) call() (program.Slice, error) {
+func (p *side) call() (program.Slice, error) {
 	s, err := p.live.Call(p.warm.n)
 	p.live.Freeze()
 	return s, err
 }
 
-// roundsOf returns in how many rounds players do a slice each: as many as planned,
+// roundsOf returns in how many rounds sides do a slice each: as many as planned,
 // fewer of slices that take much longer, and more where collections of garbage are far
 // apart.
-func (r *runner) roundsOf(players []*player, whole bool) int {
+func (r *runner) roundsOf(sides []*side, whole bool) int {
 	if whole {
 		return 1
 	}
 	var longest, least, wall time.Duration
-	for _, p := range players {
+	for _, p := range sides {
 		if p.err == nil {
 			longest, least = max(longest, p.warm.slice), max(least, p.warm.leastRun())
 			wall = max(wall, p.warm.slice+p.warm.besides())
@@ -417,7 +417,7 @@ func (r *runner) roundsOf(players []*player, whole bool) int {
 }
 
 // entry makes what p leaves in the results.
-func (r *runner) entry(block int, p *player) record.Record {
+func (r *runner) entry(block int, p *side) record.Record {
 	e := record.Record{Step: p.step, Pad: p.pad, Driven: record.ModeTurns, Units: p.result.Units}
 	if p.live != nil {
 		e.Driven = p.live.Hello().Mode
@@ -436,7 +436,7 @@ func (r *runner) entry(block int, p *player) record.Record {
 // the time of all slices divided by their operations. Behind it stands what the process
 // has used. A benchmark that reports a time of its own, or none, has no slices: theirs
 // are of something else.
-func (p *player) figures(benchmem bool) (res *benchfmt.Result, times *record.Slices, err error) {
+func (p *side) figures(benchmem bool) (res *benchfmt.Result, times *record.Slices, err error) {
 	res, ok := record.ParseResult(p.step.FullName() + " " + p.result.Line)
 	if !ok {
 		return nil, nil, &program.Failure{Reason: fmt.Sprintf("ended with %q, which is no result", p.result.Line)}
@@ -496,7 +496,7 @@ func (p *player) figures(benchmem bool) (res *benchfmt.Result, times *record.Sli
 
 // hardware adds what processors counted of p. Slices that were not counted wholly are
 // left out with their operations.
-func (p *player) hardware(value func(v float64, unit string)) {
+func (p *side) hardware(value func(v float64, unit string)) {
 	var sum program.Hardware
 	ops := 0.0
 	for _, s := range p.counted {
@@ -513,7 +513,7 @@ func (p *player) hardware(value func(v float64, unit string)) {
 }
 
 // resources adds what p has used: processor time, collections and memory.
-func (p *player) resources(sum program.Slice, value func(v float64, unit string)) {
+func (p *side) resources(sum program.Slice, value func(v float64, unit string)) {
 	ops := float64(sum.N)
 	if sum.CPU > 0 {
 		value(float64(sum.CPU)/ops, record.UnitCPU)

@@ -875,7 +875,7 @@ func TestFigures(t *testing.T) {
 		// As it reports them, not as they are printed.
 		{slicesOf(10, 20), "20\t 77 ns/op\t 0.0000000 wait-sec", map[string]float64{"ns/op": 77, "wait-sec": 4.2e-8}, false, "BenchmarkX-2 \t      20\t 77 ns/op\t 0.000000042 wait-sec", ""},
 	} {
-		p := &player{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: program.Result{Line: c.line, Extra: c.own}}
+		p := &side{step: step, slices: c.slices, warm: warmth{n: 10, slices: 4, steady: true}, result: program.Result{Line: c.line, Extra: c.own}}
 		res, times, err := p.figures(c.benchmem)
 		line, said := record.ResultLine(res), ""
 		if times != nil {
@@ -933,7 +933,7 @@ func TestFiguresOfResources(t *testing.T) {
 			used:    map[string]float64{gcs: 3}, own: true,
 		},
 	} {
-		p := &player{step: record.Step{Case: record.Case{Name: "BenchmarkX"}, CPU: 1}, slices: c.slices, counted: c.counted, warm: warmth{n: 10}, result: program.Result{Line: "1\t 1 ns/op", Resources: c.used}}
+		p := &side{step: record.Step{Case: record.Case{Name: "BenchmarkX"}, CPU: 1}, slices: c.slices, counted: c.counted, warm: warmth{n: 10}, result: program.Result{Line: "1\t 1 ns/op", Resources: c.used}}
 		if c.own {
 			p.result.Extra = map[string]float64{"ns/op": 1}
 		}
@@ -948,7 +948,7 @@ func TestFiguresOfResources(t *testing.T) {
 // The line of slices says whether all of the operations' cost is in them, how long
 // the row took, and what is missing because it comes too seldom.
 func TestFiguresOfCycles(t *testing.T) {
-	p := &player{
+	p := &side{
 		step:   record.Step{Case: record.Case{Name: "BenchmarkX"}, CPU: 1},
 		slices: []program.Slice{{N: 10, Elapsed: 10 * time.Millisecond}, {N: 10, Elapsed: 10 * time.Millisecond}},
 		warm:   warmth{n: 10, cycle: 25 * time.Millisecond, collection: time.Millisecond},

@@ -65,9 +65,9 @@ func (w *warmth) besides() time.Duration {
 // mostlyUntimed reports whether slices of w are bounded by what they take beside the timer.
 func (w *warmth) mostlyUntimed() bool { return w.untimed.most(w.perOp) < mostOps }
 
-// sayUntimed says which players have few and short slices since their timer seldom runs.
-func (r *runner) sayUntimed(players []*player) {
-	for _, p := range players {
+// sayUntimed says which sides have few and short slices since their timer seldom runs.
+func (r *runner) sayUntimed(sides []*side) {
+	for _, p := range sides {
 		if p.step.Copy > 1 || p.err != nil || !p.warm.mostlyUntimed() && p.warm.besides() <= mostUntimed {
 			continue
 		}

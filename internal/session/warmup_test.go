@@ -294,12 +294,12 @@ func TestRoundsOfRareCollections(t *testing.T) {
 	// No process runs longer than longestRun for its collections, however much one
 	// of them costs.
 	r := &runner{plan: turnsPlanOf(2, 1, 100, ms)}
-	p := &player{warm: warmth{slice: ms, cycle: time.Second, collection: time.Second}}
-	if got := r.roundsOf([]*player{p}, false); got != 1000 {
+	p := &side{warm: warmth{slice: ms, cycle: time.Second, collection: time.Second}}
+	if got := r.roundsOf([]*side{p}, false); got != 1000 {
 		t.Errorf("%d rounds of %v", got, ms)
 	}
 	p.err = errors.New("it has no rounds")
-	if got := r.roundsOf([]*player{p, {warm: warmth{slice: ms}}}, false); got != 100 {
+	if got := r.roundsOf([]*side{p, {warm: warmth{slice: ms}}}, false); got != 100 {
 		t.Errorf("%d rounds for one that has failed", got)
 	}
 }

@@ -117,7 +117,7 @@ func TestLimits(t *testing.T) {
 }
 
 // TestAims: the limit of each aim is the one that results/targets.md shows it with, which is made
-// of the list: whoever changes an aim makes the page again.
+// of the list: a change of an aim makes the page anew.
 func TestAims(t *testing.T) {
 	data, err := os.ReadFile("../../results/targets.md")
 	if err != nil {

@@ -86,7 +86,7 @@ func linkElsewhere(root, cache string) (link string, err error) {
 	return "", err
 }
 
-// replaceLink makes link lead to root, whatever it was: whoever looks finds it whole.
+// replaceLink makes link lead to root, whatever it was: any reader finds it whole.
 func replaceLink(root, link string) error {
 	temp, err := os.MkdirTemp(filepath.Dir(link), "new-")
 	if err != nil {

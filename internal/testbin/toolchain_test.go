@@ -82,7 +82,7 @@ func builtDriven(t *testing.T, dir string, env ...string) (Binary, string) {
 const benchmarkX = "package m\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {\n\tb.Log(says())\n\tfor b.Loop() {\n\t}\n}\n"
 
 // Benchmarks are driven that are built by a toolchain that the go command has fetched into the module
-// cache, whoever asks for it, and the binary is the same wherever the link lies that leads to it.
+// cache, whichever process asks for it, and the binary is the same wherever the link lies that leads to it.
 func TestFetchedToolchain(t *testing.T) {
 	releases := KnownReleases
 	if os.Getenv("DYNO_NIGHTLY") != "" {
@@ -409,7 +409,7 @@ func TestOverlayOfTesting(t *testing.T) {
 	}
 }
 
-// Links to toolchains are made once, by whoever comes first, and removed when they lead nowhere.
+// Links to toolchains are made once, by the process that comes first, and removed when they lead nowhere.
 func TestLinkElsewhere(t *testing.T) {
 	folder := linksIn(t)
 	cache := t.TempDir()

@@ -255,7 +255,7 @@ var importPolicy = Policy{
 		},
 		{
 			Packages: "internal/targets/targetstest",
-			Why:      "it is what tests judge, and how",
+			Why:      "it is what tests evaluate, and how",
 			Ours:     []string{"internal/compare", "internal/targets"},
 		},
 		{
