@@ -7,8 +7,13 @@ import (
 )
 
 // The programs after Savina, the benchmark suite of actors by Imam and Sarkar (2014), each in
-// a file actor_savina_<name>.go. WORKLOADS.md has their specification. They are not the
-// originals, whose figures say nothing of these: sizes, numbers and checks are dyno's.
+// a file actor_savina_<name>.go: its comments, constants and fields of the Workload are the
+// specification, also for peers. They are not the originals, whose figures say nothing of these:
+// sizes, numbers and checks are dyno's. Actors are made before the clock starts and stopped after
+// it; random numbers are SplitMix64's, whose seed is the number of the teller or worker, or the
+// size. Left out are those that others stand for (trapezoid, piprecision, recmatmul, radixsort,
+// bitonicsort, filterbank, sor, nqueenk, fjcreate), that model nothing (cigsmok), or whose
+// generator decides what is measured (facloc).
 
 // A savinaProgram is a program of nodes, which are numbered from 0 and send one another
 // messages of type M, a pointer.

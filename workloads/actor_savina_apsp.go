@@ -19,7 +19,8 @@ const (
 // savinaAPSP is the shortest paths between all nodes of a graph, by Floyd and Warshall. Each actor
 // has a block of the matrix. In a phase it tells those of its row and of its column that its
 // block is up to date, waits for theirs, and computes. So no block is more than a phase ahead of
-// those it depends on, and two copies of each are enough.
+// those it depends on, and two copies of each are enough. Messages carry no block, as Savina's do:
+// receivers read it where it is. When all phases are done the next problem begins.
 func savinaAPSP() []Workload {
 	return savina(Workload{
 		Name:     "apsp",

@@ -19,7 +19,8 @@ const (
 // savinaAStar is the search for a shortest way with a heuristic. The master has the nodes that are
 // to be expanded, the most promising first, and hands them out to workers, which find out where
 // one can go from there and what it costs. How many nodes that are depends on who is quicker, and
-// so an operation is one of them, and not a problem.
+// so an operation is one of them, and not a problem. The queue is the master's: Savina's workers
+// search by themselves up to a threshold, so that the scheduler decides how much is searched.
 func savinaAStar() []Workload {
 	return savina(Workload{
 		Name:     "astar",

@@ -12,7 +12,8 @@ const (
 
 // savinaBarber is three parties, each of which waits for another: customers come to a waiting
 // room, which wakes the barber and sends them to him in the order in which they came, and he
-// tells the room that he is done.
+// tells the room that he is done. There is a chair for each: Savina's room refuses customers, who
+// come again at once.
 func savinaBarber() []Workload {
 	return savina(Workload{
 		Name:     "barber",

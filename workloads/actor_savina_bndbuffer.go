@@ -13,6 +13,7 @@ const (
 
 // savinaBndBuffer is a bounded buffer. Its places are the messages: the buffer sends an empty one
 // to a producer, so that no more items are under way than it has room for, consumption included.
+// Work is the filler function, and not Savina's random numbers.
 func savinaBndBuffer() []Workload {
 	return savina(Workload{
 		Name:     "bndbuffer",

@@ -25,7 +25,8 @@ func savinaConcDict() []Workload {
 	}, func(s *progress) savinaProgram[*lookup] { return newDict(s, 0, new(dictTable)) })
 }
 
-// savinaConcSLL is the same with a sorted linked list, which the server walks for each request.
+// savinaConcSLL is the same with a sorted linked list, which the server walks for each request. All
+// keys are in it to begin with; Savina's grows with each write.
 func savinaConcSLL() []Workload {
 	return savina(Workload{
 		Name:     "concsll",

@@ -11,7 +11,8 @@ const (
 )
 
 // savinaLogmap is the logistic map, x' = r·x·(1 − x). A series does not compute itself: it asks
-// its computer for the next term, and puts off what else it is asked until the answer is there.
+// its computer for the next term, and puts off what else it is asked until the answer is there, in
+// a queue of its own and not a stash. Terms are whole numbers, the same on every machine.
 func savinaLogmap() []Workload {
 	return savina(Workload{
 		Name:     "logmap",

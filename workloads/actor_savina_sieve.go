@@ -15,7 +15,8 @@ const (
 
 // savinaSieve is the sieve of Eratosthenes as a pipeline: each filter keeps the first thousand
 // primes that reach it, and passes on what none of them divides. Two chunks of numbers are under
-// way at once, each with a mark behind it, which the last filter sends back to the generator.
+// way at once, each with a mark behind it, which the last filter sends back to the generator;
+// Savina's sends all numbers at once, and makes filters meanwhile.
 func savinaSieve() []Workload {
 	return savina(Workload{
 		Name:    "sieve",

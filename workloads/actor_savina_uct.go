@@ -13,7 +13,7 @@ const (
 )
 
 // savinaUCT is a walk through an unbalanced tree of actors, each of which does its own work and
-// passes the walk on to its children.
+// passes the walk on to its children. Nodes are there before the clock starts, and none is urgent.
 func savinaUCT() []Workload {
 	return savina(Workload{
 		Name:     "uct",
