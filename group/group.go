@@ -3,9 +3,9 @@
 // of it is over.
 //
 // The package holds the contract only. Implementations are in the folders
-// below impls/; each has a NewGroup with the same signature. What every method
-// answers in every state of a group is one table, docs/semantics-group.md; the
-// rules named G1 to G9 there are the clauses that package conformance checks.
+// below impls/; each has a NewGroup with the same signature. docs/semantics-group.md
+// has the states of a group, and the rules G1 to G9, which the clauses that package
+// conformance checks are named after.
 //
 // A group is open until Close, and cancelled from the moment its context ends,
 // whether by Cancel, by a failed task (fail-fast) or by the context it was made
