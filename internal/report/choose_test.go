@@ -86,8 +86,8 @@ func (q *quote) heatMap(files []string) {
 
 // standing says in a sentence how a design stands against code written by hand.
 func standing(t compare.Table, col int) string {
-	var faster, slower []string
-	all, least, most := 0, math.Inf(1), 0.0
+	faster, slower, all := 0, 0, 0
+	least, most := math.Inf(1), 0.0
 	for _, r := range t.Rows {
 		cell := r.Cells[col]
 		if cell.Vs == nil {
@@ -95,18 +95,14 @@ func standing(t compare.Table, col int) string {
 		}
 		all++
 		least, most = min(least, cell.Vs.Ratio), max(most, cell.Vs.Ratio)
-		if cell.Verdict == compare.Faster {
-			faster = append(faster, rowName(r))
-		}
-		if cell.Verdict == compare.Slower {
-			slower = append(slower, rowName(r)+" ("+ratio(cell)+")")
+		switch cell.Verdict {
+		case compare.Faster:
+			faster++
+		case compare.Slower:
+			slower++
 		}
 	}
-	s := fmt.Sprintf("`%s`: faster on %d of %d workloads", t.Cols[col].Name, len(faster), all)
-	if len(slower) > 0 {
-		s += ", slower on " + strings.Join(slower, ", ")
-	}
-	return fmt.Sprintf("%s; %.2f to %.2f of the time.", s, least, most)
+	return fmt.Sprintf("`%s`: faster on %d of %d workloads, slower on %d; %.2f to %.2f of the time.", t.Cols[col].Name, faster, all, slower, least, most)
 }
 
 // choices say for each workload which design and which code by hand take the least time of

@@ -43,7 +43,7 @@ func TestQuotes(t *testing.T) {
 		{"results/targets.md", "actor aims", func(q *quote, files []string) { q.aims("Actor", files) }},
 		{"results/targets.md", "remote aims", func(q *quote, files []string) { q.aims("Remote", files) }},
 		{"results/peers.md", "peers", (*quote).peers},
-		{"docs/dispatchers.md", "figures", (*quote).dispatchers},
+		{"results/dispatchers.md", "figures", (*quote).dispatchers},
 		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
 		{"results/boards.md", "boards", (*quote).boards},
 		{"results/boards.md", "clauses", (*quote).clauses},
@@ -249,7 +249,7 @@ func (q *quote) dispatchers(files []string) {
 	f, times := c.Files[0], tableOf(c, "ns/op")
 	times.Rows = slices.DeleteFunc(times.Rows, func(r compare.Row) bool { return workloadName(r) == "idlewake" }) // its pace
 	q.Sayf("Time per operation relative to `%s`, less is better; **bold** where the difference is proven. An operation is a message;\nwith `ask` it is a request with its reply, with `spawn` an actor with its first message.\n", base)
-	q.Sayf("%s; commit %.8s, %d blocks ([raw file](../%s)).\n\n", machine(f, "toolchain"), setting(f, "commit"), f.Blocks, files[0])
+	q.Sayf("%s; commit %.8s, %d blocks ([raw file](%s)).\n\n", machine(f, "toolchain"), setting(f, "commit"), f.Blocks, strings.TrimPrefix(files[0], "results/"))
 	q.relative(times, base)
 	latency := tableOf(c, "p50-ns")
 	for _, r := range latency.Rows {
