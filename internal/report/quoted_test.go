@@ -44,7 +44,7 @@ func TestQuotes(t *testing.T) {
 		{"results/targets.md", "remote aims", func(q *quote, files []string) { q.aims("Remote", files) }},
 		{"results/peers.md", "peers", (*quote).peers},
 		{"results/dispatchers.md", "figures", (*quote).dispatchers},
-		{"impls/workstealing/MAILBOX.md", "figures", (*quote).mailboxes},
+		{"results/mailboxes.md", "figures", (*quote).mailboxes},
 		{"results/boards.md", "boards", (*quote).boards},
 		{"results/boards.md", "clauses", (*quote).clauses},
 		{"README.md", "proof", (*quote).proof},
@@ -277,7 +277,7 @@ func (q *quote) mailboxes(files []string) {
 	c := q.compare(files[0], compare.Options{Col: "/box", Base: "word"})
 	f, head := c.Files[0], false
 	q.Sayf("Time per message, of `word` and of the others relative to it; **bold** where the difference is proven. Below it the bytes of a mailbox.\n")
-	q.Sayf("%s; commit %.8s, %d blocks ([raw file](../../%s)).\n\n", machine(f, "toolchain"), setting(f, "commit"), f.Blocks, files[0])
+	q.Sayf("%s; commit %.8s, %d blocks ([raw file](%s)).\n\n", machine(f, "toolchain"), setting(f, "commit"), f.Blocks, strings.TrimPrefix(files[0], "results/"))
 	for _, tab := range c.Tables {
 		isTime := tab.Unit == "ns/op"
 		if !isTime && !strings.HasPrefix(tab.Unit, "B/") || tab.Unit == "B/msg" {
