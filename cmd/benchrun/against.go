@@ -57,5 +57,5 @@ func (c *abFlags) compareAgainst(cmd *cobra.Command, packages []string) error {
 	if err != nil {
 		return err
 	}
-	return c.judge(cmd.ErrOrStderr(), compared)
+	return c.report(cmd.ErrOrStderr(), compared)
 }
