@@ -12,10 +12,10 @@ import (
 // A spyLab is a world without noise that notes what it is asked.
 type spyLab struct {
 	*world
-	asked  []Measurement
-	alphas []float64 // of comparisons, in order
-	time   float64   // what Left says; 0 is without end
-	evaluate  func(m Measurement, base, x int, j Comparison) Comparison
+	asked    []Measurement
+	alphas   []float64 // of comparisons, in order
+	time     float64   // what Left says; 0 is without end
+	evaluate func(m Measurement, base, x int, j Comparison) Comparison
 }
 
 func (l *spyLab) Left() float64 {
