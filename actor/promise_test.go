@@ -485,7 +485,8 @@ func TestEndOfTheSystemReachesAllWaiters(t *testing.T) {
 				t.Error("a promise is left in the list, and nobody waits for it")
 			}
 		}
-		if _, err := s.NewFuture(0).Wait(nil); err != ErrOver {
+		var never context.Context
+		if _, err := s.NewFuture(0).Wait(never); err != ErrOver {
 			t.Errorf("who comes later is told %v", err)
 		}
 	})

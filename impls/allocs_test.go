@@ -3,6 +3,7 @@ package impls_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"runtime"
@@ -488,7 +489,7 @@ var idler = plainActor(nothing)
 
 // TestIdleActorFitsInAKibibyte: an actor that has handled one message, or ten, or a thousand, one
 // at a time, and then none for some seconds, with its share of the system's tables. (What a burst
-// has made of a mailbox it keeps up to a bound: docs/mailboxes.md.)
+// has made of a mailbox it keeps up to a bound of its own: that is larger.)
 func TestIdleActorFitsInAKibibyte(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("under -race memory is larger")
