@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -99,7 +100,9 @@ var (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == "spinning" {
+		var turns atomic.Int64
 		for {
+			turns.Add(1)
 		}
 	}
 	flag.Parse()
