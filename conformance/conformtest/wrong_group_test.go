@@ -31,6 +31,7 @@ type wrongGroup struct {
 	done     int
 	results  []indexed
 	firstErr error
+	errs     []error
 	firstIdx int
 	cause    error // of the context, fixed when the group settles
 
@@ -321,6 +322,9 @@ func (g *wrongGroup) complete(r *group.Result[int], index int) {
 func (g *wrongGroup) book(r group.Result[int], index int) {
 	if r.Err != nil {
 		first := g.firstErr == nil
+		if g.cfg.AllErrors && (first || !g.bug.is("only the first of all errors")) {
+			g.errs = append(g.errs, r.Err)
+		}
 		if first || g.bug.is("second error overwrites the first") || g.bug.is("first error by submission") && index < g.firstIdx {
 			g.firstErr, g.firstIdx = r.Err, index
 		}
@@ -560,6 +564,9 @@ func (g *wrongGroup) verdict() error {
 		return shared.err
 	}
 	if g.firstErr != nil {
+		if len(g.errs) > 1 {
+			return errors.Join(g.errs...)
+		}
 		return g.firstErr
 	}
 	return cause
@@ -685,6 +692,7 @@ var wrongGroups = []wrong{
 	{"Wait forgets the error", "wait-remembers"},
 	{"second error overwrites the first", "wait-first-error wait-first-by-completion"},
 	{"first error by submission", "wait-first-by-completion"},
+	{"only the first of all errors", "wait-all-errors"},
 	{"cause forgotten by Wait", "wait-cause parent-ends"},
 	{"cause beats the error", "wait-error-beats-cause"},
 	{"answer of Wait changes after settling", "wait-settled wait-settled-untaken cancel-drained"},

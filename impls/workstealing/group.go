@@ -358,7 +358,7 @@ func (g *Group[T]) complete(r group.Result[T]) {
 	g.mu.Unlock()
 }
 
-// fail pushes a result with an error while no error is on record. Under the
+// fail pushes a result with an error while no error is on record, or all are wanted. Under the
 // mutex, because the first error must be that of the first such result pushed.
 func (g *Group[T]) fail(r group.Result[T]) uint64 {
 	g.mu.Lock()
@@ -366,7 +366,7 @@ func (g *Group[T]) fail(r group.Result[T]) uint64 {
 	g.outcome.Complete(r.Err)
 	done := g.results.push(r)
 	invariants.Window()  // who takes the result now finds the context cancelled
-	g.failed.Store(true) // after the push: results that skip the mutex come later
+	g.failed.Store(!g.cfg.AllErrors) // after the push: results that skip the mutex come later
 	return done
 }
 
