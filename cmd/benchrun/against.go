@@ -46,15 +46,7 @@ func (c *abFlags) compareAgainst(cmd *cobra.Command, packages []string) error {
 		}
 		fmt.Fprintf(out, "\n%s\n", report.Sentence(compared))
 	}
-	comment := report.Comment(compared, report.Versions{Old: c.against, New: "the working directory"})
-	switch c.comment {
-	case "":
-	case "-":
-		err = comment.Markdown(out, report.MarkdownOptions{})
-	default:
-		err = report.WriteMarkdown(c.comment, comment)
-	}
-	if err != nil {
+	if err := c.writeComment(cmd, compared, report.Versions{Old: c.against, New: "the working directory"}); err != nil {
 		return err
 	}
 	return c.report(cmd.ErrOrStderr(), compared)

@@ -38,10 +38,15 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 			fmt.Fprintf(out, "%s skips itself in %s: %s\n", strings.TrimPrefix(h.Case, record.ResultMark), h.Side, h.Reason)
 		}
 	}
+	return c.writeComment(cmd, compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Why: reasons, Notes: v.Notes})
+}
+
+// writeComment writes the comment to where --comment says, if it says so.
+func (c *abFlags) writeComment(cmd *cobra.Command, compared *compare.Comparison, v report.Versions) error {
 	if c.comment == "" {
 		return nil
 	}
-	comment := report.Comment(compared, report.Versions{Old: v.Old, New: v.New, Identical: v.Identical, Why: reasons, Notes: v.Notes})
+	comment := report.Comment(compared, v)
 	if c.comment != "-" {
 		return report.WriteMarkdown(c.comment, comment)
 	}
@@ -50,5 +55,5 @@ func (c *abFlags) show(cmd *cobra.Command, compared *compare.Comparison, run *ru
 			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
 		}
 	}
-	return comment.Markdown(out, report.MarkdownOptions{})
+	return comment.Markdown(cmd.OutOrStdout(), report.MarkdownOptions{})
 }
