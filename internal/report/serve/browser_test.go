@@ -300,10 +300,10 @@ func TestBrowserNarrow(t *testing.T) {
 	}
 }
 
-// The heat map of five designs fits a phone of 390 pixels: none of them has to be scrolled to. So
-// do the ratios, whose names and reasons are not squeezed into columns.
-func TestBrowserHeatMap(t *testing.T) {
-	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")
+// reportTab is a tab, so many pixels wide, with the report of a kept results file.
+func reportTab(t *testing.T, kept string, width int64) *tab {
+	t.Helper()
+	path := filepath.Join("../../../results", filepath.FromSlash(kept))
 	c, err := compare.Compare([]string{path}, compare.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -312,8 +312,15 @@ func TestBrowserHeatMap(t *testing.T) {
 	if err := report.Write(c, nil, out); err != nil {
 		t.Fatal(err)
 	}
-	b := newTab(t, 390, "light")
+	b := newTab(t, width, "light")
 	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	return b
+}
+
+// The heat map of five designs fits a phone of 390 pixels: none of them has to be scrolled to. So
+// do the ratios, whose names and reasons are not squeezed into columns.
+func TestBrowserHeatMap(t *testing.T) {
+	b := reportTab(t, "intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench", 390)
 	shown := eval[[]int](b, `((e) => [e.querySelectorAll("thead th").length, e.scrollWidth - e.clientWidth])(document.querySelector(".wide:has(.heat)"))`)
 	if want := []int{1 + 5, 0}; !slices.Equal(shown, want) {
 		t.Errorf("columns, and pixels beyond the edge: %d, want %d", shown, want)
@@ -326,17 +333,7 @@ func TestBrowserHeatMap(t *testing.T) {
 
 // In a window of 1400 pixels what each design does stands to the right of the map, up to the edge.
 func TestBrowserWide(t *testing.T) {
-	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench")
-	c, err := compare.Compare([]string{path}, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := report.Path([]string{path}, folder(t))
-	if err := report.Write(c, nil, out); err != nil {
-		t.Fatal(err)
-	}
-	b := newTab(t, 1400, "light")
-	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	b := reportTab(t, "intel-xeon-2c-linux-amd64/20261122-022738-4f3837d0.bench", 1400)
 	at := eval[[]float64](b, `((says, map) => [says.left - map.right, says.right, says.top - map.top])(
 		document.querySelector("ul.lead").getBoundingClientRect(), document.querySelector(".heat").getBoundingClientRect())`)
 	if at[0] < 0 || at[1] < 1350 || at[2] > 20 {
@@ -346,17 +343,7 @@ func TestBrowserWide(t *testing.T) {
 
 // On a phone the intervals of changes are in sight, and a name of usual length is in one line.
 func TestBrowserPair(t *testing.T) {
-	path := filepath.FromSlash("../../../results/intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench")
-	c, err := compare.Compare([]string{path}, compare.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := report.Path([]string{path}, folder(t))
-	if err := report.Write(c, nil, out); err != nil {
-		t.Fatal(err)
-	}
-	b := newTab(t, 390, "light")
-	b.do(chromedp.Navigate((&url.URL{Scheme: "file", Path: filepath.ToSlash(report.HTMLPath(out))}).String()))
+	b := reportTab(t, "intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench", 390)
 	shown := eval[[]int](b, `((e) => [e.scrollWidth - e.clientWidth, Math.max(...[...e.querySelectorAll("tbody tr > :first-child")].map((e) => e.getBoundingClientRect().height)) > 36 ? 2 : 1])(document.querySelector(".wide:has(.pair)"))`)
 	if want := []int{0, 1}; !slices.Equal(shown, want) {
 		t.Errorf("pixels beyond the edge, and lines of a name: %d, want %d", shown, want)
