@@ -516,7 +516,7 @@ func idleActorFits(t *testing.T, impl dyno.Impl, messages, actors int) {
 		return nil
 	})
 	all := make([]actor.Ref, some+actors)
-	var before uint64 // with the first few, and what all share
+	var before int64 // with the first few, and what all share
 	for these := range slices.Chunk(all, some) {
 		if before == 0 && &these[0] != &all[0] {
 			before = inUse()
@@ -545,11 +545,12 @@ func idleActorFits(t *testing.T, impl dyno.Impl, messages, actors int) {
 	}
 }
 
-// inUse returns the bytes of heap and stacks in use.
-func inUse() uint64 {
+// inUse returns the bytes of heap and stacks in use, signed, as the difference of two may be
+// negative where others' memory has become free.
+func inUse() int64 {
 	runtime.GC()
 	runtime.GC() // what the first one finds finalized goes with the second
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
-	return s.HeapInuse + s.StackInuse
+	return int64(s.HeapInuse + s.StackInuse)
 }
