@@ -6,15 +6,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
-	"github.com/dynolab/dyno/actor/actortest"
 )
 
-// What docs/extending.md says of persistence and of tracing is done here.
+// What docs/extending.md says of persistence is done here.
 
 // eventLog is where events are written, by entity. It outlives systems.
 type eventLog struct {
@@ -206,128 +203,5 @@ func TestExtensionPersistenceRetries(t *testing.T) {
 		if n := h.System.Stats().Restarts; n != times {
 			t.Errorf("%d restarts, want %d", n, times)
 		}
-	})
-}
-
-// tracer records the handling of each message as a span, which knows the span
-// that the message was sent in.
-type tracer struct {
-	mu      sync.Mutex
-	spans   []span
-	current map[*actor.Context]int // which span an actor is in
-}
-
-type span struct {
-	actor  string
-	msg    any
-	err    error
-	parent int // 0: none; else the index of a span, from 1
-}
-
-// traced is a message with the span that it was sent in.
-type traced struct {
-	msg  any
-	span int
-}
-
-// Unbox implements [actor.Boxed]: a dead letter shows the message.
-func (b traced) Unbox() any { return b.msg }
-
-// middleware is for Config.Middleware.
-func (tr *tracer) middleware(next actor.ReceiveFunc) actor.ReceiveFunc {
-	return func(ctx *actor.Context, msg any) error {
-		s := span{actor: ctx.Self().Name(), msg: msg}
-		if b, ok := msg.(traced); ok {
-			s.msg, s.parent = b.msg, b.span
-		}
-		tr.mu.Lock()
-		tr.spans = append(tr.spans, s)
-		id := len(tr.spans)
-		tr.current[ctx] = id
-		tr.mu.Unlock()
-		err := errors.New("panicked")
-		defer func() { // also if the actor panics
-			tr.mu.Lock()
-			defer tr.mu.Unlock()
-			delete(tr.current, ctx)
-			tr.spans[id-1].err = err
-		}()
-		err = next(ctx, s.msg)
-		return err
-	}
-}
-
-// tell is what actors call instead of ctx.Tell.
-func (tr *tracer) tell(ctx *actor.Context, to actor.Ref, msg any) error {
-	tr.mu.Lock()
-	id := tr.current[ctx]
-	tr.mu.Unlock()
-	return ctx.Tell(to, traced{msg, id})
-}
-
-func TestExtensionTracing(t *testing.T) {
-	forEach(t, func(t *testing.T, impl dyno.Impl) {
-		synctest.Test(t, func(t *testing.T) {
-			tr := &tracer{current: make(map[*actor.Context]int)}
-			var gone actor.Ref
-			// Each of the chain passes on to the next; the last one fails.
-			link := func(next *actor.Ref) actor.Props {
-				return actortest.Func(func(ctx *actor.Context, msg any) error {
-					switch {
-					case msg == "tick" || next == nil:
-						return nil
-					case next.IsZero():
-						return errBoom
-					}
-					return tr.tell(ctx, *next, msg)
-				})
-			}
-			var b, c, nobody actor.Ref
-			h := newHostWith(t, actor.Config{
-				Dispatcher: impl.NewDispatcher(),
-				Middleware: []actor.Middleware{tr.middleware},
-				Guardian: actor.Props{New: func() actor.Actor {
-					return actor.ReceiveFunc(func(ctx *actor.Context, msg any) (err error) {
-						switch msg {
-						case "begin":
-							c, err = ctx.SpawnNamed("c", link(&nobody))
-							must(t, err)
-							b, err = ctx.SpawnNamed("b", link(&c))
-							must(t, err)
-							gone, err = ctx.SpawnNamed("gone", link(nil))
-							must(t, err)
-							ctx.Stop(gone)
-							ctx.StartTimer(time.Second, "tick")
-							return tr.tell(ctx, b, "hello")
-						case "tick":
-							if err := tr.tell(ctx, gone, "lost"); err == nil {
-								t.Error("an actor that has stopped was sent a message")
-							}
-							return tr.tell(ctx, b, "tick")
-						}
-						return nil
-					})
-				}},
-			})
-			h.bubble = true
-			h.Send(h.UserGuardian(), "begin")
-			h.settle()
-			h.settle() // the timer is due
-			wantSpans := []span{
-				{"user", "begin", nil, 0},
-				{"b", "hello", nil, 1},
-				{"c", "hello", errBoom, 2},
-				{"user", "tick", nil, 0}, // a timer's: it begins a trace
-				{"b", "tick", nil, 4},
-			}
-			if !slices.Equal(tr.spans, wantSpans) {
-				t.Errorf("got  %v\nwant %v", tr.spans, wantSpans)
-			}
-			var lost []any
-			for _, l := range h.DeadLetters() {
-				lost = append(lost, l.Msg)
-			}
-			wantAll(t, lost, "hello", "lost") // what c failed on, and what nobody got; both without the box
-		})
 	})
 }

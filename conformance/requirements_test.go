@@ -104,7 +104,7 @@ var requirements = []requirement{
 	{id: "SC-004", says: "undelivered messages are found, all of them", lives: "internal/targets/list.go workloads/actor_restart.go", tests: "workloads.TestShares"},
 	{id: "SC-005", says: "no allocation per message; what allocates on which path", lives: "internal/targets/list.go docs/semantics-actors.md", tests: "impls.TestAllocations actor/remote.TestMessageAllocates"},
 	{id: "SC-006", says: "three developers are interviewed", lives: "docs", gap: "a study of people, which no test is"},
-	{id: "SC-007", says: "three extensions are possible", lives: "docs/extending.md", tests: "actor.TestExtensionPersistence actor.TestExtensionTracing actor/remote.TestClausesOverMemory"},
+	{id: "SC-007", says: "three extensions are possible", lives: "docs/extending.md", tests: "actor.TestExtensionPersistence actor/actortrace.TestMessages actor/remote.TestClausesOverMemory"},
 
 	{id: "L1", says: "five implementations of the same interfaces", lives: "impls", tests: "impls.TestNames"},
 	{id: "L2", says: "one suite and one set of workloads for all, and for those of other modules", lives: "conformance workloads examples/outoftree", tests: "examples/outoftree.TestConformance"},

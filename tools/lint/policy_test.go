@@ -78,6 +78,12 @@ var importPolicy = Policy{
 			TestOurs: []string{"impls/*", "internal/patience"},
 		},
 		{
+			Packages: "actor/actortrace",
+			Why:      "it is a middleware, which knows the contract only: time, pages of HTML and runtime/trace are a host's",
+			Ours:     []string{"actor"},
+			TestOurs: []string{".", "actor/actortest", "impls"},
+		},
+		{
 			Packages: "actor/remote/remotetest",
 			Why:      "the clauses of remote actors need something that runs actors, nothing of how frames are carried, and to be told when all is at rest",
 			Ours:     []string{"actor", "actor/remote", "impls", "internal/idle"},

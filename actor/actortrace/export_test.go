@@ -1,0 +1,4 @@
+package actortrace
+
+// Handling returns how many actors are handling a message, as the tracer has it.
+func (tr *Tracer) Handling() int { return len(tr.current) }
