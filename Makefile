@@ -290,7 +290,7 @@ examples:
 	$(call say,the example programs)
 	@for e in counter chatroom pingpong pipeline workerpool; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
-	cd examples/outoftree && $(GO_TEST) $(RACE) ./... && $(GO_TEST) -run '^$$' -bench . -benchtime 10x ./...
+	cd examples/outoftree && $(GO_TEST) $(RACE) . && $(GO_TEST) -run '^$$' -bench . -benchtime 10x .
 
 .PHONY: modules
 modules:

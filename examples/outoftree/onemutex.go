@@ -1,9 +1,7 @@
 // Package onemutex is an implementation that lives outside dyno's module: one
 // mutex, and a goroutine for each task and each turn of an actor.
 //
-// The [Group] is the shortest one that keeps the contract: there is no list of
-// who waits for what. It pays for that when many wait, since each change wakes
-// all of them.
+// The group is that of package mine.
 //
 // The [Dispatcher] runs actors. A mailbox ([Latest]) and an invoker ([Retrier])
 // of the module's own go with it, or with any other dispatcher.
@@ -12,6 +10,7 @@ package onemutex
 import (
 	"context"
 
+	"example.com/onemutex/mine"
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/group"
@@ -22,7 +21,9 @@ var Impl = dyno.Impl{
 	Name:     "onemutex",
 	Idea:     "one mutex, and a goroutine for each task and each turn",
 	Promises: dyno.Promises{Overlap: true, Eager: true, StartOrder: true, Parks: true},
-	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] { return NewGroup[int](ctx, opts...) },
+	NewGroup: func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return mine.NewGroup[int](ctx, opts...)
+	},
 
 	NewDispatcher: func() actor.Dispatcher { return NewDispatcher() },
 }

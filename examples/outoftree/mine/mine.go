@@ -1,4 +1,7 @@
-package onemutex
+// Package mine is a task group that is there to be copied: one lock, one condition, a
+// goroutine for each task. It is the shortest one that keeps the contract: there is no list
+// of who waits for what. It pays for that when many wait, since each change wakes all of them.
+package mine
 
 import (
 	"context"
@@ -7,8 +10,6 @@ import (
 	"github.com/dynolab/dyno/group"
 )
 
-// Group is a task group: one lock, one condition, a goroutine for each task. It is
-// the one that docs/adding-an-implementation.md prints.
 type Group[T any] struct {
 	cfg     group.Config
 	changed *sync.Cond      // of the ledger; its lock guards it
