@@ -16,7 +16,7 @@ var (
 	mdSpan      = regexp.MustCompile("`([^`]+)`")
 	mdLink      = regexp.MustCompile(`\]\(([^()\s]+)(?: "[^"]*")?\)`)
 	mdHeading   = regexp.MustCompile(`^#{1,6} +(.*?) *#*$`)
-	mdCell      = regexp.MustCompile("(?m)^\\| *`([^`]+)` *\\|") // the first one of a table's row
+	mdItem      = regexp.MustCompile("(?m)^- `([^`]+)` – ") // what an item of a list is about
 	makeCommand = regexp.MustCompile(`(?:^|[\s(;&|])make +([a-z][a-z0-9-]*)`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
 	benchrun    = regexp.MustCompile(`(?:^|[\s(;&|/])benchrun +([a-z][a-z-]*)`)
@@ -172,19 +172,19 @@ func Dependencies(fsys fs.FS) ([]Violation, error) {
 		}
 		_, section, _ := strings.Cut(string(text), "\n## "+file+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		want, got := submatches(requireLine, string(goMod)), submatches(mdCell, section)
+		want, got := submatches(requireLine, string(goMod)), submatches(mdItem, section)
 		if file == "tools/go.mod" {
 			want = append(want, submatches(toolLine, string(goMod))...)
 		}
 		want = slices.DeleteFunc(want, func(m string) bool { return strings.Contains(string(goMod), "replace "+m+" ") }) // our own
 		for _, m := range want {
 			if !slices.Contains(got, m) {
-				found = append(found, Violation{Where: page, What: "no row for " + m + " of " + file + ": say what it is for, and what dropping it would cost"})
+				found = append(found, Violation{Where: page, What: "no line for " + m + " of " + file + ": say what it is for"})
 			}
 		}
 		for _, m := range got {
 			if !slices.Contains(want, m) {
-				found = append(found, Violation{Where: page, What: m + " is not a direct dependency in " + file + ": remove the row"})
+				found = append(found, Violation{Where: page, What: m + " is not a direct dependency in " + file + ": remove the line"})
 			}
 		}
 	}

@@ -85,16 +85,16 @@ func TestDependenciesFindsEachViolation(t *testing.T) {
 		goMod = "module m\n\ngo 1.26.0\n\nrequire (\n\ta.org/x v1.0.0\n\tb.org/y v0.0.0-2026 // indirect\n)\n\nrequire c.org/z/v2 v2.1.0\n"
 		tools = "module t\n\ngo 1.26.0\n\ntool (\n\ta.org/x/cmd/t\n)\n\ntool b.org/u\n\nrequire a.org/x v1.0.0 // indirect\n"
 		nats  = "module n\n\nrequire (\n\te.org/n v1.0.0\n\tm v0.0.0\n)\n\nreplace m => ../..\n"
-		page  = "## A\n| `no` |\n\n## go.mod\n\n| Module | For |\n|---|---|\n| `a.org/x` | `b` |\n|`c.org/z/v2`| d |\n\n## actor/natslink/go.mod\n| `e.org/n` | |\n\n## tools/go.mod\n| `a.org/x/cmd/t` | |\n| `b.org/u` | |\n\n## C\n| `no` | |\n"
+		page  = "## A\n- `no` – x\n\n## go.mod\n\n- `a.org/x` – `b`\n- `c.org/z/v2` – d\n\n## actor/natslink/go.mod\n- `e.org/n` – \n\n## tools/go.mod\n- `a.org/x/cmd/t` – \n- `b.org/u` – \n\n## C\n- `no` – \n"
 	)
 	for _, c := range []struct{ name, old, new, want string }{
 		{name: "all are there"},
-		{"module without a row", "| `a.org/x` | `b` |\n", "", "no row for a.org/x of go.mod"},
-		{"row without a module", "| `a.org/x` | `b` |\n", "| `a.org/x` | `b` |\n| `gone.org/x` | `b` |\n", "gone.org/x is not a direct dependency in go.mod"},
-		{"row of an indirect dependency", "|`c.org", "| `b.org/y` | |\n|`c.org", "b.org/y is not a direct dependency in go.mod"},
-		{"another module's without a row", "| `e.org/n` | |\n", "", "no row for e.org/n of actor/natslink/go.mod"},
-		{"tool without a row", "| `b.org/u` | |\n", "", "no row for b.org/u of tools/go.mod"},
-		{"row without a tool", "| `b.org/u` | |\n", "| `b.org/u` | |\n| `d.org/v` | |\n", "d.org/v is not a direct dependency in tools/go.mod"},
+		{"module without a line", "- `a.org/x` – `b`\n", "", "no line for a.org/x of go.mod"},
+		{"line without a module", "- `a.org/x` – `b`\n", "- `a.org/x` – `b`\n- `gone.org/x` – `b`\n", "gone.org/x is not a direct dependency in go.mod"},
+		{"line of an indirect dependency", "- `c.org", "- `b.org/y` – \n- `c.org", "b.org/y is not a direct dependency in go.mod"},
+		{"another module's without a line", "- `e.org/n` – \n", "", "no line for e.org/n of actor/natslink/go.mod"},
+		{"tool without a line", "- `b.org/u` – \n", "", "no line for b.org/u of tools/go.mod"},
+		{"line without a tool", "- `b.org/u` – \n", "- `b.org/u` – \n- `d.org/v` – \n", "d.org/v is not a direct dependency in tools/go.mod"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Dependencies(fstest.MapFS{
