@@ -1,6 +1,6 @@
 // Package peers lists what other people have built, for its benchmarks to lay beside dyno's
 // implementations: the same workloads, inputs and checks, in the same rounds. It is a module of
-// its own, so that users of dyno download none of it. docs/peers.md is its page.
+// its own, so that users of dyno download none of it. peers/README.md is its page.
 package peers
 
 import (
