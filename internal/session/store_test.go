@@ -273,7 +273,7 @@ func TestDocumentHasEveryKey(t *testing.T) {
 		} else if m := units.FindStringSubmatch(line); m != nil {
 			want = "`" + m[1] + "`"
 		} else if m := comment.FindString(line); m != "" {
-			want = "| `" + m + " "
+			want = "- `" + m + " "
 		} else {
 			continue
 		}
