@@ -61,11 +61,11 @@ func (a Address) valid() bool {
 	return true
 }
 
-// String returns the text of the address; "nobody" for the zero Address, and
+// String returns the text of the address; "the zero Address" for the zero Address, and
 // "bad address" for one that no actor can have.
 func (a Address) String() string {
 	if a.IsZero() {
-		return "nobody"
+		return "the zero Address"
 	}
 	b, err := a.AppendText(nil)
 	if err != nil {

@@ -20,8 +20,8 @@ func TestErrorTexts(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&SendError{Msg: 1, Reason: ErrStopped}, "actor: not sent to nobody: the actor has stopped"},
-		{&SendError{Msg: 1, Reason: context.Canceled}, "actor: not sent to nobody: context canceled"},
+		{&SendError{Msg: 1, Reason: ErrStopped}, "actor: not sent to the zero Ref: the actor has stopped"},
+		{&SendError{Msg: 1, Reason: context.Canceled}, "actor: not sent to the zero Ref: context canceled"},
 		{Fatal(ErrStopped), "actor: fatal: the actor has stopped"},
 		{&PropsError{"Field", "must be"}, "actor: Field must be"},
 		{

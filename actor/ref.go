@@ -63,11 +63,11 @@ func (r Ref) Path() string {
 	return string(r.cell.appendPath(nil))
 }
 
-// String returns the path and the PID, "/user/room/anon-12#12", or "nobody";
+// String returns the path and the PID, "/user/room/anon-12#12", or "the zero Ref";
 // for an actor in another system it returns the text of its address.
 func (r Ref) String() string {
 	if r.cell == nil {
-		return "nobody"
+		return "the zero Ref"
 	}
 	if r.cell.away() {
 		return r.Address().String()

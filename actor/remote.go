@@ -66,8 +66,8 @@ var (
 	ErrNoLink = errors.New("actor: no link to the actor's system")
 
 	// ErrUnreachable: the link to the actor's system was lost. In a [Terminated] it says
-	// that nobody knows what has become of the actor; of a Future, that nobody
-	// knows whether there was an answer; of a dead letter, that the message was
+	// that it is not known what has become of the actor; of a Future, whether
+	// there was an answer; of a dead letter, that the message was
 	// not confirmed: it may have arrived.
 	ErrUnreachable = errors.New("actor: the link to the actor's system was lost")
 )
@@ -106,7 +106,7 @@ type remote struct {
 // stopped elsewhere is never heard of again, so not for ever. There are two
 // generations: who is asked for moves to the young one; when that is full it
 // becomes the old one, and the old one is forgotten. Weak pointers would forget
-// exactly those that nobody has. Boards have none, and a weak pointer made of a
+// exactly those that are not referred to. Boards have none, and a weak pointer made of a
 // uintptr and a finalizer is wrong where finalizers do not run. Those that are
 // watched stay until they are not.
 type peer struct {
@@ -139,8 +139,8 @@ type proxy struct {
 	watchers watchers // guarded by remote.mu
 }
 
-// Line is a system's end of a link, from Connect until End. What it tells the
-// system nobody else can: only who connected the link has it. Any goroutine may
+// Line is a system's end of a link, from Connect until End. Only
+// the caller of Connect has it, so no other code can tell the system what it tells. Any goroutine may
 // use it.
 type Line struct {
 	system *System
@@ -385,11 +385,11 @@ func (c *Cell) drained(left int32) {
 }
 
 // Undeliverable makes a dead letter of a message that a link has accepted and
-// not delivered. The dead letter's To has the address, also if that is nobody's.
+// not delivered. The dead letter's To has the address, also if it is no actor's.
 func (s *System) Undeliverable(to Address, msg any, reason error) {
 	r, err := s.ResolveAddress(to)
 	if err != nil && to.valid() {
-		// Nobody is there, but the letter is to say whom it was for.
+		// There is no such actor, but the letter is to say whom it was for.
 		r = Ref{&newProxy(s, &peer{name: to.System, boot: to.Boot}, to).cell}
 	}
 	s.deadLetter(DeadLetter{Msg: msg, To: r, Reason: reason})
@@ -623,7 +623,7 @@ func (r *remote) export(e exported) PID {
 	}
 	if len(r.replies) >= max(r.sweep, 64) {
 		// A Future that timed out or was answered another way does not say so
-		// here, where nobody may ever ask again: they are looked for each time
+		// here, and may never be asked for again: they are looked for each time
 		// there are twice as many as were left.
 		for id, e := range r.replies {
 			if w := e.promise.state.Load(); w&useTickets != e.ticket || w&usePhases > useWriting {

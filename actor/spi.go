@@ -151,7 +151,7 @@ type Guest interface {
 
 	// Run runs a turn of the actor that a send as this Guest has made ready, if one has; of
 	// several it is the first, and the dispatcher's workers have the others. Each
-	// send must be followed by Run, or Leave, at once: until then nobody runs the
+	// send must be followed by Run, or Leave, at once: until then no worker runs the
 	// actor. What becomes ready in the turn is for the workers as well. The turn
 	// takes as long as its handlers do. If one calls runtime.Goexit, that ends the
 	// caller's goroutine, with the turn settled; the Guest can be used by another one then.

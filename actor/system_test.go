@@ -117,7 +117,7 @@ func TestMisuse(t *testing.T) {
 
 func TestZeroRef(t *testing.T) {
 	var r actor.Ref
-	if !r.IsZero() || !r.PID().IsZero() || r.Name() != "" || r.Path() != "" || r.String() != "nobody" || r.Backlog() != 0 {
+	if !r.IsZero() || !r.PID().IsZero() || r.Name() != "" || r.Path() != "" || r.String() != "the zero Ref" || r.Backlog() != 0 {
 		t.Errorf("the zero Ref is %v, %v, %q, %q", r, r.PID(), r.Name(), r.Path())
 	}
 }

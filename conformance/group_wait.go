@@ -171,7 +171,7 @@ var waitClauses = []Clause{
 	},
 	{
 		Name: "group/wait-all-errors", Rule: "G5",
-		Why: "whoever asks for all errors gets all, those of panics too, and results as ever",
+		Why: "a caller that asks for all errors gets all, those of panics too, and results as ever",
 		Check: check(func(e *Env) {
 			for _, failFast := range []bool{false, true} {
 				p := e.open(group.WithAllErrors(true), group.WithFailFast(failFast))

@@ -246,7 +246,7 @@ func (p *performance) hear(ev any) {
 	case actor.ActorRestarted:
 		p.claim(found && known && slices.Contains(p.all, ev.Cause), entry, " for ", ev.Cause, ", and is found: ", found)
 		// 0: its parent was resumed, and it has nothing to go on with
-		p.claim(ev.Restarts == 0 || slices.Contains(p.decided, restart{ev.Cause, ev.Restarts}), entry, ", on which nobody has decided")
+		p.claim(ev.Restarts == 0 || slices.Contains(p.decided, restart{ev.Cause, ev.Restarts}), entry, ", on which no supervisor has decided")
 	case actor.Supervised:
 		p.claim(slices.Contains(p.all, ev.Cause), entry, " for ", ev.Cause, ", with which no actor has failed")
 		p.claim(ev.Exhausted || (ev.Restarts > 0) == (ev.Directive == actor.Restart), entry, " and is said to be restart ", ev.Restarts)

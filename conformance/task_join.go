@@ -256,7 +256,7 @@ var joinClauses = []Clause{
 	},
 	{
 		Name: "task/join-outside", Rule: "X5",
-		Why: "Join outside a task is ErrOutside and calls nothing: there is nobody to take a part",
+		Why: "Join outside a task is ErrOutside and calls nothing: there is no worker to take a part",
 		Check: tasks(func(r *runner) {
 			look := func(ctx context.Context) {
 				calls := 0

@@ -9,7 +9,7 @@ import (
 
 // For calls body(ctx, i) for each i from 0 to n-1, once, and returns when all calls are over. It is
 // the loop of a task, part of which other workers do: like a part of [Join] each call is the
-// task's own, as ctx and [Current] say. The order is nobody's business,
+// task's own, as ctx and [Current] say. The order is not said,
 // and no call may wait for another one.
 //
 //	err := task.For(ctx, len(rows), func(ctx context.Context, i int) error {
@@ -18,7 +18,7 @@ import (
 //
 // How much a worker takes at a time is found out while it runs. The task does the indexes one by
 // one, and has the upper half of those that are left for others to take; only when they have taken it
-// is the rest divided again. So a loop that nobody helps with costs little more than one, and one
+// is the rest divided again. So a loop that no other worker helps with costs little more than one, and one
 // whose calls take unequally long is divided where that matters. This is lazy binary splitting
 // (Tzannes, Caragea, Barua and Vishkin, PPoPP 2010). An executor that is no [Joiner] cannot say that
 // a part is wanted; there a loop is divided into four parts a processor at most.
@@ -159,7 +159,7 @@ func (l *loop) each(s *shared, r indexes, begun *atomic.Bool) (left int) {
 	returned := false
 	defer func() {
 		if !returned {
-			l.fail(r.lo, context.Canceled) // it panics or ends its goroutine, which nobody asks the error of
+			l.fail(r.lo, context.Canceled) // it panics or ends its goroutine, and its error is not asked for
 		}
 	}()
 	left = l.calls(s, r, begun)
@@ -175,7 +175,7 @@ func (l *loop) calls(s *shared, r indexes, begun *atomic.Bool) (left int) {
 		if l.first.Load() != nil {
 			break
 		}
-		// As a rule nobody has asked for the task's context, and Cancel is the first to do so.
+		// As a rule no caller has asked for the task's context, and Cancel is the first to do so.
 		if l.own == nil || l.own.life.Load() != nil {
 			if err := s.Err(); err != nil {
 				l.fail(i, err)

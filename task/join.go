@@ -82,7 +82,7 @@ type shared struct {
 
 	joiner Joiner // the task's executor, if it is one
 
-	// spare is a *part that was withdrawn, and so is known to nobody, or nil. There is one for
+	// spare is a *part that was withdrawn, and so is known to no other goroutine, or nil. There is one for
 	// each depth to which calls were nested. Like all here it is the goroutine's.
 	spare any
 }

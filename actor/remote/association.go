@@ -81,7 +81,7 @@ type association struct {
 	// Credit. All four only grow; what is under way is sent less taken.
 	sentMsgs, sentBytes   uint64
 	takenMsgs, takenBytes uint64
-	room                  chan struct{} // closed when there may be room again; nil if nobody waits
+	room                  chan struct{} // closed when there may be room again; nil if no sender waits
 	callbacks             []func()      // of Room
 
 	// What the next frame says of what came in.

@@ -23,7 +23,7 @@
 //     packs messages into frames and counts credit (send.go), numbers, writes,
 //     acknowledges and resends frames (write.go), and finds out that the other one has
 //     gone silent (liveness.go).
-//   - What comes is parsed (frame.go, which trusts nobody), decoded (codec.go), and
+//   - What comes is parsed (frame.go, which trusts no peer), decoded (codec.go), and
 //     handed to mailboxes without waiting (inbound.go).
 //   - A [Node] has the associations of a system, at most one with each other one.
 //

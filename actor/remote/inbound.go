@@ -341,7 +341,7 @@ func (in *inbound) message(r *record) {
 	if r.reply != nil {
 		var addr actor.Address
 		if addr.UnmarshalBinary(r.reply) == nil {
-			p.reply, _ = sys.ResolveReply(addr) // if nobody is there the reply is a dead letter
+			p.reply, _ = sys.ResolveReply(addr) // if it waits no more the reply is a dead letter
 		}
 	}
 	var err error

@@ -10,7 +10,7 @@ import (
 // only wait for the next frame, and to wake a worker instead costs more than all
 // else that dyno does for a message.
 //
-// Nobody reads during that turn, and handlers may take as long as they like. So the duty
+// No goroutine reads during that turn, and handlers may take as long as they like. So the duty
 // to read can be taken from the goroutine in a turn, and given to a new one: at once
 // if the turn waits for credit, or for room in a mailbox; and if it goes on, within
 // guardPeriod and guardDoubt. That often is no more than a timer set for each hop would

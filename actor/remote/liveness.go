@@ -17,7 +17,7 @@ func (a *association) hurry() {
 }
 
 // look takes the time. If a tick is late this process stood still, or its machine
-// did, and what the peer has sent meanwhile nobody has read: that time is no
+// did, and what the peer has sent meanwhile was not read: that time is no
 // silence. mu is held.
 func (a *association) look() {
 	a.now = a.node.sys.Clock().Now()

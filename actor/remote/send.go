@@ -67,7 +67,7 @@ func (a *association) Send(ctx context.Context, to actor.Ref, msg any) error {
 // what the node's policy says. mu is held, but not while it waits.
 //
 // A reply takes none, or two actors that ask each other could wait for ever. What it may
-// wait for is the acknowledgement of others, and the peer's reader waits for nobody. That
+// wait for is the acknowledgement of others, and the peer's reader never waits. That
 // a Future fails is said by this end's reader too, so that does not wait at all.
 func (a *association) reserve(ctx context.Context, e *encoder) error {
 	size := uint64(len(e.payload) + len(e.address) + overhead)
@@ -89,7 +89,7 @@ func (a *association) reserve(ctx context.Context, e *encoder) error {
 		}
 		room := a.room
 		a.mu.Unlock()
-		a.TurnWaits() // if this is the reader's goroutine nobody else would hear of room
+		a.TurnWaits() // if this is the reader's goroutine no other goroutine would hear of room
 		select {
 		case <-room:
 			a.mu.Lock()

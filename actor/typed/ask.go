@@ -74,7 +74,7 @@ func (f Future[R]) Poll() (r R, done bool, err error) {
 	return r, done, err
 }
 
-// Discard says that nobody wants the reply, as [actor.Future.Discard] does.
+// Discard says that the reply is not wanted, as [actor.Future.Discard] does.
 func (f Future[R]) Discard() { f.future.Discard() }
 
 func reply[R any](msg any, err error) (r R, _ error) {

@@ -48,7 +48,7 @@ func codecs() *remote.Codecs {
 
 // hall knows who is there, wherever that is, and passes on what is said. Who
 // stops, leaves or cannot be reached any more is no member any more: it is watched. A hall that
-// is closing, to which nobody gets any more, stops when its last member has gone.
+// is closing, which no client can join any more, stops when its last member has gone.
 type hall struct {
 	w       io.Writer
 	members map[actor.Ref]string

@@ -150,7 +150,7 @@ func (x *Executor) Offer(part, from *task.Handle) {
 func (x *Executor) Withdraw(part, _ *task.Handle) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.Status(part) != task.Pending || own(part) != nil { // a job is made when it begins: nobody else can wait for it
+	if x.Status(part) != task.Pending || own(part) != nil { // a job is made when it begins: no other task can wait for it
 		return false
 	}
 	x.ready.Remove(part)

@@ -73,8 +73,8 @@ func randomProgram(rng *rand.Rand) (p program) {
 	return p
 }
 
-// player is a program in progress on a real executor.
-type player struct {
+// execution is a program in progress on a real executor.
+type execution struct {
 	p     program
 	x     *serial.Executor
 	log   []string
@@ -84,18 +84,18 @@ type player struct {
 	ids   map[*task.Handle]int    // of all in known
 }
 
-func (y *player) note(format string, args ...any) {
+func (y *execution) note(format string, args ...any) {
 	y.log = append(y.log, fmt.Sprintf(format, args...))
 }
 
-func (y *player) know(h *task.Handle, id int) {
+func (y *execution) know(h *task.Handle, id int) {
 	if y.ids[h] == 0 {
 		y.ids[h] = id
 		y.known = append(y.known, h)
 	}
 }
 
-func (y *player) start(ctx context.Context, body int) (id int) {
+func (y *execution) start(ctx context.Context, body int) (id int) {
 	y.tasks++
 	id = y.tasks
 	fn := func(ctx context.Context) (int, error) {
@@ -112,7 +112,7 @@ func (y *player) start(ctx context.Context, body int) (id int) {
 	return id
 }
 
-func (y *player) run(ctx context.Context, id, body int) error {
+func (y *execution) run(ctx context.Context, id, body int) error {
 	y.note("%d: begins", id)
 	for _, o := range y.p.bodies[body] {
 		h := y.known[o.n%len(y.known)]
@@ -170,7 +170,7 @@ func outcome(err error) string {
 
 // play runs p and returns what was seen, in order.
 func (p program) play(s serial.Schedule) []string {
-	y := &player{
+	y := &execution{
 		p: p, x: serial.NewExecutorWith(serial.ExecutorConfig{Schedule: s}),
 		stops: map[*task.Handle]func(){}, ids: map[*task.Handle]int{},
 	}

@@ -38,7 +38,7 @@
 //
 // Of task.Join the second part is put at the new end of the queue as a fork is. When the first
 // part is over the task takes it back, if it is still the newest: one compare-and-swap, after
-// which nobody else knows it. So it is called as any function is, its memory is used
+// which no other worker knows it. So it is called as any function is, its memory is used
 // again, and it is counted and has a state only if a thief has begun it. One that lies under a
 // task which the first part has started and left is claimed where it lies, as in any wait.
 //

@@ -44,7 +44,7 @@ func TestDispatcherInvariantsAreChecked(t *testing.T) {
 			b.Send(1, nil)
 		},
 		"an actor has a turn only if it is scheduled": func() { new(box).run(newWorker(d.pool, 1), nil) },
-		"somebody comes to what a worker leaves behind when it begins a job": func() {
+		"what a worker leaves behind when it begins a job is taken by another": func() {
 			w := newWorker(d.pool, 1)
 			w.next.Store(new(box))
 			w.checkLeft()

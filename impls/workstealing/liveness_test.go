@@ -43,7 +43,7 @@ const (
 // What jobs do: end; wait for the end of the next or of the last one; tell the next one, which then
 // is to run next here, and wait for it; and be pushed to their worker's queue once before they
 // end. One that computes until another one ends is one that waits: it has a processor meanwhile,
-// but nobody counts on that.
+// but nothing relies on that.
 const (
 	jEnds = iota
 	jWaits
@@ -449,7 +449,7 @@ func (s *mstate) done() bool {
 }
 
 // explore returns how many states there are, and one from which the program cannot end, with the
-// steps to it, or nil; or one at which a job is visible and nobody is going to come.
+// steps to it, or nil; or one at which a job is visible and no worker is going to take it.
 func (m *model) explore(start mstate) (states int, stuck []mstate) {
 	index := map[mstate]int{start: 0}
 	all := []mstate{start}

@@ -231,8 +231,8 @@ func (w *worker) ended() {
 	}
 }
 
-// checkLeft panics if jobs wait for the worker, which is about to begin another one, and nobody is
-// going to come to them. Where that is about to change, others are let run.
+// checkLeft panics if jobs wait for the worker, which is about to begin another one, and no worker is
+// going to take them. Where that is about to change, others are let run.
 func (w *worker) checkLeft() {
 	p := w.pool
 	for range 10_000 {
@@ -242,7 +242,7 @@ func (w *worker) checkLeft() {
 		}
 		runtime.Gosched()
 	}
-	invariants.Violated("workstealing", "somebody comes to what a worker leaves behind when it begins a job")
+	invariants.Violated("workstealing", "what a worker leaves behind when it begins a job is taken by another")
 }
 
 // resume goes on with a worker whose goroutine a job has ended.
@@ -475,7 +475,7 @@ func (w *worker) enqueue(b *box) {
 	w.leave()
 }
 
-// leave sees to it that somebody comes to what waits here, whatever the worker's next job does.
+// leave sees to it that a worker takes what waits here, whatever the worker's next job does.
 func (w *worker) leave() {
 	switch some, pays := w.waits(); {
 	case pays:

@@ -12,7 +12,7 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// What files lack, or have that nobody wrote, makes no verdict: neither does what is pooled and
+// What files lack, or have that no run wrote, makes no verdict: neither does what is pooled and
 // is not the same.
 
 // A damaged is why rows have no verdicts.

@@ -200,8 +200,8 @@ func (v *value) tail(x *value) (d float64, ok bool) {
 
 // tails finds the tails that moved otherwise than what is typical. They are no
 // verdicts; but all of the report together are wrong with a chance of at most Alpha. Those
-// that became longer, and by more than what is typical, are findings: the others lose
-// nobody any time.
+// that became longer, and by more than what is typical, are findings: the others cost
+// no time.
 func (e *evaluator) tails() {
 	var p, by []float64
 	var at []*tested

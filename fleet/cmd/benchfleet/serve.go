@@ -105,7 +105,7 @@ func reloadOnHangup(ctx context.Context, s *fleet.Server) {
 }
 
 // servePage serves the status until ctx ends, and returns where. Without TLS it listens on this
-// machine alone: what is measured where, and for whom, is not for everybody on the way.
+// machine alone: what is measured where, and for whom, is not for others to read on the way.
 func (f *serveFlags) servePage(ctx context.Context, page http.Handler) (at string, err error) {
 	host, _, err := net.SplitHostPort(f.page)
 	if err != nil {
