@@ -490,7 +490,7 @@ func (d *Data) tables(opts Options, accept *regexp.Regexp, c *Comparison) (*eval
 	if err != nil {
 		return nil, nil, err
 	}
-	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string), times: g.times}
+	j := evaluator{c: c, looks: make(map[string]stats.Looks), notes: make(map[string]int), pooled: make(map[string]bool), differ: make(map[string][]string), times: g.times, slices: g.slices}
 	for _, s := range d.sources {
 		j.looks[s.file.Label] = stats.Looks{At: s.from.Looks}
 	}

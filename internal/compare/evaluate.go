@@ -19,10 +19,11 @@ import (
 
 // An evaluator turns a grid into the tables of a Comparison.
 type evaluator struct {
-	c     *Comparison
-	looks map[string]stats.Looks // by file
-	notes map[string]int         // index in c.Notes by text
-	times map[timesKey]times     // of the grid
+	c      *Comparison
+	looks  map[string]stats.Looks // by file
+	notes  map[string]int         // index in c.Notes by text
+	times  map[timesKey]times     // of the grid, as slices is
+	slices map[*measured]*Distribution
 
 	tested   []*tested // in the order of c's tables
 	controls []*tested
@@ -192,7 +193,7 @@ func (e *evaluator) row(t *Table, r *Row, cells []*gridCell, unit string) {
 
 // figures sums up the values of a cell, of which there are some.
 func (e *evaluator) figures(t *Table, cell *Cell, c *gridCell, values []value) {
-	cell.N, cell.Slices, cell.Blocks = len(values), distributionOf(values), blockValues(values)
+	cell.N, cell.Slices, cell.Blocks = len(values), e.distribution(values), blockValues(values)
 	var assume benchmath.Assumption = benchmath.AssumeNothing
 	if t.Exact {
 		assume = benchmath.AssumeExact

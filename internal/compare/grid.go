@@ -82,6 +82,7 @@ type grid struct {
 	cells  map[cellKey]*gridCell
 	copies int // results of third and further copies, which are not compared
 	times  map[timesKey]times
+	slices map[*measured]*Distribution // of the cells whose first values these are
 
 	damage []damaged
 	files  []string // labels
@@ -135,6 +136,7 @@ func arrange(d *Data, opts Options, c *Comparison) (*grid, error) {
 	g := &grid{
 		projection: at, colKeys: make(map[string]bool), colNames: make(map[benchproc.Key]string),
 		meta: make(benchfmt.UnitMetadataMap), orig: make(map[string]string), cells: make(map[cellKey]*gridCell), times: make(map[timesKey]times),
+		slices: make(map[*measured]*Distribution),
 	}
 	for _, f := range g.byCol.Fields() {
 		g.colKeys[f.Name] = true
@@ -280,11 +282,12 @@ func onceEach(r *benchfmt.Result) (others []benchfmt.Value) {
 	return others
 }
 
-// labelled returns the result with the file's label, for a filter, which cuts values off.
+// labelled returns the result with the file's label, for a filter, which cuts values off. It is there
+// until the next one is asked for.
 func (s *source) labelled(from *benchfmt.Result) *benchfmt.Result {
-	config := make([]benchfmt.Config, len(from.Config)+1)
-	config[copy(config, from.Config)] = benchfmt.Config{Key: ".file", Value: []byte(s.file.Label)}
-	return &benchfmt.Result{Config: config, Name: from.Name, Iters: from.Iters, Values: slices.Clone(from.Values)}
+	s.config = append(append(s.config[:0], from.Config...), benchfmt.Config{Key: ".file", Value: []byte(s.file.Label)})
+	s.values = append(s.values[:0], from.Values...)
+	return &benchfmt.Result{Config: s.config, Name: from.Name, Iters: from.Iters, Values: s.values}
 }
 
 // addUnits adds what a file says of units. What another file has said before counts;

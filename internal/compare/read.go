@@ -48,6 +48,9 @@ type source struct {
 	arg  string // the path with its label, if it was given one
 	file File
 	from *record.File
+
+	config []benchfmt.Config // of the latest labelled, as values are
+	values []benchfmt.Value
 }
 
 // Read reads benchmark results. A path is a file in Go benchmark format, "-" for standard
@@ -126,7 +129,7 @@ func newSource(arg string, f File, from *record.File) *source {
 	if !from.Finished {
 		f.Planned, f.Ended = from.Planned, from.Ended
 	}
-	return &source{arg, f, from}
+	return &source{arg: arg, file: f, from: from}
 }
 
 // columns is the key that makes the columns if none is asked for.

@@ -59,6 +59,19 @@ func allCloser(pairs []valuePair, x, ref []value, than float64) bool {
 	return !slices.ContainsFunc(pairs, func(p valuePair) bool { return math.Abs(p.x.v-p.ref.v) >= than })
 }
 
+// distribution is distributionOf values of a cell, which is asked for whatever that is compared to.
+func (e *evaluator) distribution(values []value) *Distribution {
+	of := values[0].measured
+	d, ok := e.slices[of]
+	if !ok {
+		d = distributionOf(values)
+		if e.slices != nil {
+			e.slices[of] = d
+		}
+	}
+	return d
+}
+
 // distributionOf is that of all slices of the values; nil if they have none.
 func distributionOf(values []value) *Distribution {
 	n := 0

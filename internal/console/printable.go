@@ -15,7 +15,11 @@ import (
 // and what others print, are bytes of any sender's: an escape sequence among them could rename a
 // window, or hide a line. Line feeds and tabs stay.
 func Printable(s string) string {
-	if strings.IndexFunc(s, obeyed) < 0 {
+	at := 0
+	for at < len(s) && (s[at] >= ' ' && s[at] <= '~' || s[at] == '\n' || s[at] == '\t') {
+		at++ // as most text is
+	}
+	if strings.IndexFunc(s[at:], obeyed) < 0 {
 		return s
 	}
 	var b strings.Builder

@@ -40,7 +40,10 @@ func ParseFields(s string) (map[string]string, error) {
 			return nil, fmt.Errorf("expected key=value at %q", s)
 		}
 		if !strings.HasPrefix(rest, `"`) {
-			end := strings.IndexAny(rest+" ", " \t")
+			end := strings.IndexAny(rest, " \t")
+			if end < 0 {
+				end = len(rest)
+			}
 			fields[key], s = rest[:end], rest[end:]
 			continue
 		}

@@ -362,7 +362,7 @@ func (r *fileReader) results() {
 		case *benchfmt.SyntaxError:
 			r.problem(line, rec.Msg)
 		case *benchfmt.Result:
-			read[line] = rec.Clone()
+			read[line] = &benchfmt.Result{Name: slices.Clone(rec.Name), Iters: rec.Iters, Values: slices.Clone(rec.Values)}
 		}
 	}
 	r.f.Units = b.Units()

@@ -16,12 +16,16 @@ const sumMark = "# sum: "
 type sums struct {
 	n    int    // parts that have ended
 	part uint64 // the sum of the part so far
+	line []byte // the latest line
 }
 
 var crc = crc64.MakeTable(crc64.ECMA)
 
 // add adds a line, without its end, to the part.
-func (s *sums) add(line string) { s.part = crc64.Update(s.part, crc, []byte(line+"\n")) }
+func (s *sums) add(line string) {
+	s.line = append(append(s.line[:0], line...), '\n')
+	s.part = crc64.Update(s.part, crc, s.line)
+}
 
 // end ends the part, and returns its line. The next part begins with that.
 func (s *sums) end() string {

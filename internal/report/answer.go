@@ -364,12 +364,7 @@ func pairSentence(c *compare.Comparison) string {
 
 // resourcesOf counts what a column is proven to use more or less of.
 func resourcesOf(resources []compare.Table, name string) string {
-	counts := make(map[string]int)
-	for _, p := range provenIn(resources) {
-		if p.column().Name == name {
-			counts[string(p.cell.Verdict)]++
-		}
-	}
+	counts := countProven(resources, name)
 	if len(counts) == 0 {
 		return ""
 	}

@@ -194,22 +194,23 @@ type column[T any] struct {
 
 // tabulate makes a table of the columns that are not hidden.
 func tabulate[T any](rows []T, columns []column[T]) Table {
-	t := Table{Rows: make([]Row, len(rows))}
-	for _, c := range columns {
-		if c.hide {
-			continue
-		}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c column[T]) bool { return c.hide })
+	t, n := Table{Rows: make([]Row, len(rows))}, len(columns)
+	cells := make([]Cell, len(rows)*n)
+	for i := range rows {
+		t.Rows[i].Cells = cells[i*n : i*n+n : i*n+n]
+	}
+	for k, c := range columns {
 		t.Columns = append(t.Columns, Column{c.head, c.name, c.right, c.long, c.bars})
 		for i, row := range rows {
-			var cell Cell
+			cell := &t.Rows[i].Cells[k]
 			switch {
 			case c.only != nil && !c.only(row):
 			case c.cell != nil:
-				cell = c.cell(row)
+				*cell = c.cell(row)
 			default:
 				cell.Text = c.text(row)
 			}
-			t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
 		}
 	}
 	return t

@@ -359,7 +359,7 @@ func quantileUnits(c *compare.Comparison) (out [][]quantile) {
 
 // quantileChart draws the quantiles of a benchmark, a line for each column. ok
 // is false if it has none.
-func quantileChart(c *compare.Comparison, family []quantile, r compare.Row) (chart, bool) {
+func quantileChart(c *compare.Comparison, at rowIndex, family []quantile, r compare.Row) (chart, bool) {
 	t := c.Tables[0] // for the looks of its columns
 	lines := make([]line, len(t.Cols))
 	var ticks []tick
@@ -367,7 +367,7 @@ func quantileChart(c *compare.Comparison, family []quantile, r compare.Row) (cha
 		x := float64(k) / float64(len(family)-1)
 		ticks = append(ticks, tick{x, q.name})
 		for j, col := range t.Cols {
-			if cell := cellIn(q.table, r, col.Name); cell.N > 0 && cell.Center > 0 {
+			if cell := at.cell(q.table, r, col.Name); cell.N > 0 && cell.Center > 0 {
 				lines[j].points = append(lines[j].points, point{
 					x: x, at: cell.Center, lo: cell.Lo, hi: cell.Hi,
 					title: fmt.Sprintf("%s, %s: %s", col.Name, q.name, formatValue(cell.Center, q.table.Unit)),

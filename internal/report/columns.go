@@ -151,10 +151,21 @@ func verdictCell(p place) Cell {
 	return Cell{Text: text, Tone: tone, Strong: strong || tone == Good || tone == Bad}
 }
 
-// figureColumns are all that is known of the cells of t.
-func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[place] {
-	noPower, noTypical := t.Exact || !hasPower(t), t.Exact || !hasTypical(t)
+// A figureMaker makes tables of the figures of rows of a table. What none of its rows have is no column.
+type figureMaker struct {
+	c                          *compare.Comparison
+	t                          compare.Table
+	noPower, noTypical, noTest bool
+}
+
+func figuresOf(c *compare.Comparison, t compare.Table) figureMaker {
 	noTest := !some(t, func(c compare.Cell) bool { return c.Vs != nil && !math.IsNaN(c.Vs.P) })
+	return figureMaker{c, t, t.Exact || !hasPower(t), t.Exact || !hasTypical(t), noTest}
+}
+
+// columns are all that is known of the cells.
+func (f figureMaker) columns(s scale) []column[place] {
+	c, t := f.c, f.t
 	bars, ratio := barColumn(c, s, true), ratioColumns(c)
 	bars.hide, ratio[1].hide = t.Exact, t.Exact
 	return slices.Concat(
@@ -165,12 +176,12 @@ func figureColumns(c *compare.Comparison, t compare.Table, s scale) []column[pla
 		},
 		ratio,
 		[]column[place]{
-			{head: "typical", right: true, hide: noTypical, text: place.typical},
-			{head: "p", right: true, hide: noTest, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
-			{head: "corrected", right: true, hide: noTest || family(c, t) < 2, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.Adjusted) }},
+			{head: "typical", right: true, hide: f.noTypical, text: place.typical},
+			{head: "p", right: true, hide: f.noTest, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.P) }},
+			{head: "corrected", right: true, hide: f.noTest || family(c, t) < 2, only: place.isCompared, text: func(p place) string { return formatP(p.cell.Vs.Adjusted) }},
 			{head: "n", right: true, only: place.isMeasured, text: func(p place) string { return formatN(p.cell) }},
-			{head: "could detect", right: true, hide: noPower, text: func(p place) string { return formatDetectable(p.cell) }},
-			{head: "would need", right: true, hide: noPower, text: func(p place) string { return formatNeed(p.cell) }},
+			{head: "could detect", right: true, hide: f.noPower, text: func(p place) string { return formatDetectable(p.cell) }},
+			{head: "would need", right: true, hide: f.noPower, text: func(p place) string { return formatNeed(p.cell) }},
 		},
 		verdictColumns(),
 	)
@@ -204,12 +215,12 @@ func (p place) typical() string {
 	return ""
 }
 
-// figureTable has rows of t with a line for each cell: the benchmark's base first, then the
-// others in column order. Cells that are neither there nor due have no line.
-func figureTable(c *compare.Comparison, t compare.Table, rows ...compare.Row) Table {
-	s := ratioScale(t, rows...)
-	out := grouped(tabulate(placesIn(t, rows...), figureColumns(c, t, s)))
-	if !t.Exact {
+// rows has a line for each cell of rows: the benchmark's base first, then the others in column order.
+// Cells that are neither there nor due have no line.
+func (f figureMaker) rows(rows ...compare.Row) Table {
+	s := ratioScale(f.t, rows...)
+	out := grouped(tabulate(placesIn(f.t, rows...), f.columns(s)))
+	if !f.t.Exact {
 		out.Axis = s.ratioTicks(5)
 	}
 	return out

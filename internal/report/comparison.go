@@ -81,7 +81,7 @@ func onTerminal(c *compare.Comparison, card *targets.Scorecard) []Block {
 		if i == 0 && wide(t) {
 			blocks = append(blocks, overview(t))
 		}
-		blocks = append(blocks, figureTable(c, t, t.Rows...))
+		blocks = append(blocks, figuresOf(c, t).rows(t.Rows...))
 	}
 	return slices.Concat(blocks,
 		resourceSection(c, resources), sliceSection(c), clauseSection(c.Files),
@@ -107,7 +107,7 @@ func inDocument(c *compare.Comparison, card *targets.Scorecard) []Block {
 		if i == 0 {
 			blocks = append(blocks, charted(c, t)...)
 		} else {
-			blocks = append(blocks, figureTable(c, t, t.Rows...))
+			blocks = append(blocks, figuresOf(c, t).rows(t.Rows...))
 		}
 	}
 	return slices.Concat(blocks,
@@ -136,7 +136,7 @@ func charted(c *compare.Comparison, t compare.Table) (blocks []Block) {
 	if len(curves) > 0 {
 		blocks = append(blocks, Heading{Level: 3, Text: "All benchmarks"})
 	}
-	blocks = append(blocks, figureTable(c, t, t.Rows...))
+	blocks = append(blocks, figuresOf(c, t).rows(t.Rows...))
 	for i, r := range t.Rows {
 		drawing, ok := rowChart(c, t, r)
 		blocks = append(blocks, figureIf(ok && !drawn[i], benchmark(r), benchmark(r), drawing)...)
@@ -426,29 +426,55 @@ func provenIn(tables []compare.Table) (out []place) {
 	return out
 }
 
+// countProven counts the verdicts of what is proven to differ in tables, in the column of this name or, if
+// that is "", in all.
+func countProven(tables []compare.Table, column string) map[string]int {
+	counts := make(map[string]int)
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			for i := range r.Cells {
+				if v := r.Cells[i].Verdict; v.Proven() && (column == "" || t.Cols[i].Name == column) {
+					counts[string(v)]++
+				}
+			}
+		}
+	}
+	return counts
+}
+
 // resourceCounts says how many resources are proven to differ, and which way: "3
 // worse, 1 better"; empty for none.
 func resourceCounts(resources []compare.Table) string {
-	counts := make(map[string]int)
-	for _, at := range provenIn(resources) {
-		counts[string(at.cell.Verdict)]++
-	}
-	return tallyOf(counts, compare.Slower, compare.Worse, compare.More, compare.Faster, compare.Better, compare.Fewer, compare.Higher, compare.Lower).String()
+	return tallyOf(countProven(resources, ""), compare.Slower, compare.Worse, compare.More, compare.Faster, compare.Better, compare.Fewer, compare.Higher, compare.Lower).String()
 }
 
-// rowIn returns the row of another table that is the same benchmark as r.
-func rowIn(t compare.Table, r compare.Row) (compare.Row, bool) {
-	i := slices.IndexFunc(t.Rows, func(o compare.Row) bool { return o.Name == r.Name && o.Pkg == r.Pkg })
-	if i < 0 {
+// A rowIndex finds a benchmark in the tables of a comparison: where they are.
+type rowIndex map[rowIn]int
+
+type rowIn struct{ unit, pkg, name string }
+
+func indexRows(tables ...compare.Table) rowIndex {
+	at := make(rowIndex)
+	for _, t := range tables {
+		for i, r := range t.Rows {
+			at[rowIn{t.Unit, r.Pkg, r.Name}] = i
+		}
+	}
+	return at
+}
+
+// row returns the row of t that is the same benchmark as r, of whichever table that is.
+func (at rowIndex) row(t compare.Table, r compare.Row) (compare.Row, bool) {
+	i, there := at[rowIn{t.Unit, r.Pkg, r.Name}]
+	if !there {
 		return compare.Row{}, false
 	}
 	return t.Rows[i], true
 }
 
-// cellIn returns the cell of a benchmark in another table; one without values if there
-// is none.
-func cellIn(t compare.Table, r compare.Row, col string) (cell compare.Cell) {
-	o, there := rowIn(t, r)
+// cell returns the cell of a benchmark in t; one without values if there is none.
+func (at rowIndex) cell(t compare.Table, r compare.Row, col string) (cell compare.Cell) {
+	o, there := at.row(t, r)
 	if i := columnIndex(t, col); there && i >= 0 {
 		cell = o.Cells[i]
 	}

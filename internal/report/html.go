@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dynolab/dyno/internal/console"
@@ -50,7 +51,6 @@ var pageText string
 var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted, "breaking": breaking,
 	"symbols": func() template.HTML { return template.HTML(symbolDefs()) },
-	"axis":    func(ticks []tick) template.HTML { return template.HTML(axisBody(ticks, tableAxis)) },
 	"bar":     barPicture,
 	"dataURL": func(svg []byte) template.URL {
 		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
@@ -63,44 +63,22 @@ var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 func (d Doc) HTML(w io.Writer) error {
 	start := max(0, slices.IndexFunc(d.Blocks, func(b Block) bool { h, ok := b.(Heading); return ok && h.ID != "" }))
 	sections := contents(d.Blocks)
-	head, err := pageOfBlocks(d.Blocks[:start])
-	if err != nil {
-		return err
-	}
-	main, err := pageOfBlocks(d.Blocks[start:])
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	err = pageTemplates.ExecuteTemplate(&b, "page", struct {
-		Title, Footer string
-		Skip, Links   []Link
-		Head, Main    template.HTML
-	}{d.Title, d.Footer, sections[:min(1, len(sections))], slices.Concat(d.Home, sections), head, main})
-	if err == nil {
-		_, err = io.WriteString(w, console.Printable(b.String()))
-	}
-	return err
+	return writePage(w, func(p *page) error {
+		return cmp.Or(
+			p.template("begin", struct {
+				Title string
+				Skip  []Link
+			}{d.Title, sections[:min(1, len(sections))]}),
+			p.blocks(d.Blocks[:start]), p.template("links", slices.Concat(d.Home, sections)),
+			p.blocks(d.Blocks[start:]), p.template("end", d.Footer))
+	})
 }
 
-// pageOfBlocks returns blocks as a part of a page. The sections that begin among them end
-// with them.
-func pageOfBlocks(blocks []Block) (template.HTML, error) {
-	var p page
-	for _, b := range blocks {
-		if err := p.block(b); err != nil {
-			return "", err
-		}
-	}
-	p.end(0)
-	return template.HTML(p.String()), nil
+// writePage writes to w what write puts on a page.
+func writePage(w io.Writer, write func(p *page) error) error {
+	p := &page{Writer: bufio.NewWriterSize(console.NewScreen(w), 1<<16)}
+	return cmp.Or(write(p), p.Flush())
 }
-
-// Inside returns what is in a fold, for its template.
-func (f Fold) Inside() (template.HTML, error) { return pageOfBlocks(f.Blocks) }
-
-// Inside returns what is in a panel, for its template.
-func (p Panel) Inside() (template.HTML, error) { return pageOfBlocks(p.Blocks) }
 
 // contents are the links to the sections of blocks.
 func contents(blocks []Block) (links []Link) {
@@ -192,8 +170,37 @@ func barPicture(c Cell) template.HTML {
 
 // A page is HTML as it is written. open are the levels of the sections that are open.
 type page struct {
-	bytes.Buffer
+	*bufio.Writer
 	open []int
+}
+
+// template writes what the template of this name makes of data.
+func (p *page) template(name string, data any) error {
+	return pageTemplates.ExecuteTemplate(p, name, data)
+}
+
+// blocks writes blocks as a part of the page. The sections that begin among them end with them.
+func (p *page) blocks(blocks []Block) error {
+	outside := p.open
+	p.open = nil
+	for _, b := range blocks {
+		if err := p.block(b); err != nil {
+			return err
+		}
+	}
+	p.end(0)
+	p.open = outside
+	return nil
+}
+
+// inPages writes text as the templates do.
+var inPages = strings.NewReplacer("\x00", "\uFFFD", `"`, "&#34;", "&", "&amp;", "'", "&#39;", "+", "&#43;", "<", "&lt;", ">", "&gt;")
+
+// string writes markup. Flush reports what fails.
+func (p *page) string(parts ...string) {
+	for _, s := range parts {
+		_, _ = p.WriteString(s)
+	}
 }
 
 // add writes markup. Arguments that are strings are text.
@@ -214,15 +221,111 @@ func (p *page) end(level int) {
 	}
 }
 
-// block writes a block: by the template of its type, but for what opens sections or is drawn.
+// block writes a block: by the template of its type, but for what opens sections, has other blocks
+// in it, or is most of a page: a template takes several microseconds for each cell of a table.
 func (p *page) block(b Block) error {
 	switch b := b.(type) {
 	case Heading:
 		p.heading(b)
 	case Figure:
 		p.figure(b.chart)
+	case Table:
+		return p.table(b)
+	case Fold:
+		return p.around(b.Blocks, "<details"+only(b.Open, " open")+"><summary>"+inPages.Replace(b.Summary)+"</summary>\n", "</details>\n")
+	case Panel:
+		return p.around(b.Blocks, `<div class="panel`+only(b.Warn, " warn")+`">`, "</div>\n")
 	default:
-		return pageTemplates.ExecuteTemplate(p, reflect.TypeOf(b).Name(), b)
+		return p.template(reflect.TypeOf(b).Name(), b)
+	}
+	return nil
+}
+
+// around writes blocks between two texts.
+func (p *page) around(blocks []Block, before, after string) error {
+	p.string(before)
+	err := p.blocks(blocks)
+	p.string(after)
+	return err
+}
+
+// only is text, if there is to be any.
+func only(there bool, text string) string {
+	if there {
+		return text
+	}
+	return ""
+}
+
+// table writes a table. It scrolls by itself where it is wider than the page; the ratios below names
+// never are. The axis of bars is in the head, which stays in view and is on each printed page.
+func (p *page) table(t Table) error {
+	scrolls := t.Look != Answer
+	if scrolls {
+		p.string(`<div class="wide" role="region" tabindex="0" aria-label="`, inPages.Replace(t.Label), `">`)
+	}
+	p.string("<table", string(class(t.Class())), ">\n")
+	if t.Caption != "" {
+		p.string("<caption><span>", inPages.Replace(t.Caption), "</span></caption>\n")
+	}
+	p.string("<thead><tr>")
+	classes := each(t.Columns, Column.Class)
+	for i, c := range t.Columns {
+		p.string(`<th scope="col"`, string(class(classes[i])), ">", inPages.Replace(c.Head))
+		if c.Bars && len(t.Axis) > 0 {
+			p.string(`<svg class="axis" `, string(hidden), ">", string(axisBody(t.Axis, tableAxis)), "</svg>")
+		}
+		p.string("</th>")
+	}
+	p.string("</tr></thead>\n<tbody>\n")
+	for i, r := range t.Rows {
+		if r.Title {
+			p.string(only(i > 0, "</tbody>\n<tbody>\n"), `<tr><th scope="rowgroup" colspan="`, strconv.Itoa(len(t.Columns)), `">`)
+			if err := p.cell(r.Cells[0]); err != nil {
+				return err
+			}
+			p.string("</th></tr>\n")
+			continue
+		}
+		p.string("<tr>")
+		for k, c := range r.Cells {
+			element := "td"
+			if t.Columns[k].Name || k == 0 {
+				element = "th"
+				p.string(`<th scope="row"`, string(class(classes[k], c.Tone)), ">")
+			} else {
+				p.string("<td", string(class(classes[k], c.Tone, c.Heat)))
+				if c.Hint != "" {
+					p.string(` title="`, inPages.Replace(c.Hint), `"`)
+				}
+				p.string(">")
+			}
+			if err := p.cell(c); err != nil {
+				return err
+			}
+			p.string("</", element, ">")
+		}
+		p.string("</tr>\n")
+	}
+	p.string("</tbody></table>", only(scrolls, "</div>"), "\n")
+	return nil
+}
+
+// cell writes what is in a cell. Links are for the template, which knows what may be in one.
+func (p *page) cell(c Cell) error {
+	if c.Link != "" {
+		return p.template("Linked", c)
+	}
+	if picture := barPicture(c); picture != "" {
+		p.string(string(picture))
+		return nil
+	}
+	for i, s := range c.Code {
+		p.string(only(i > 0, ", "), "<code>", inPages.Replace(s), "</code>")
+	}
+	p.string(string(noted(c)))
+	if c.Small != "" {
+		p.string(" <small>", inPages.Replace(c.Small), "</small>")
 	}
 	return nil
 }

@@ -1,14 +1,18 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -32,33 +36,144 @@ const (
 // left out if its value is empty; a figure that does not exist, or is infinite, is null.
 type object []any
 
-// MarshalJSON encodes the members.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	sep := byte('{')
-	for i := 0; i < len(o); i += 2 {
-		value := o[i+1]
-		key, omit := strings.CutSuffix(o[i].(string), ",omitempty")
-		if omit && isEmpty(value) {
-			continue
+// objects are a list of objects, each made when it is written: a report has hundreds of thousands.
+type objects struct {
+	n  int
+	at func(i int) object
+}
+
+func objectsOf[T any](all []T, of func(T) object) objects {
+	return objects{len(all), func(i int) object { return of(all[i]) }}
+}
+
+// An encoder writes indented JSON. Objects it writes where they stand: to encode each by itself and
+// indent the whole reads a member once for each level above it.
+type encoder struct {
+	*bufio.Writer
+	depth int
+	apart bytes.Buffer // what package json writes
+}
+
+func (e *encoder) value(v any) error {
+	switch v := v.(type) {
+	case object:
+		i, sep := 0, byte('{')
+		for ; i < len(v); i += 2 {
+			key, omit := strings.CutSuffix(v[i].(string), ",omitempty")
+			if omit && isEmpty(v[i+1]) {
+				continue
+			}
+			e.element(sep)
+			e.string(`"` + key + `": `)
+			if err := e.value(v[i+1]); err != nil {
+				return err
+			}
+			sep = ','
 		}
-		if v, ok := value.(float64); ok && (math.IsNaN(v) || math.IsInf(v, 0)) {
-			value = nil
+		e.end(sep == '{', "{}")
+	case objects:
+		for i := range v.n {
+			e.element("[,"[min(i, 1)])
+			if err := e.value(v.at(i)); err != nil {
+				return err
+			}
 		}
-		b.WriteByte(sep)
-		b.WriteString(`"` + key + `":`)
-		if err := enc.Encode(value); err != nil {
-			return nil, err
+		e.end(v.n == 0, "[]")
+	case []object:
+		if v == nil {
+			return e.value(nil)
 		}
-		sep = ','
+		return e.value(objectsOf(v, func(o object) object { return o }))
+	case map[string]object:
+		var all object
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, key, v[key])
+		}
+		return e.value(all)
+	case float64:
+		switch abs := math.Abs(v); {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			e.string("null")
+		case abs != 0 && (abs < 1e-6 || abs >= 1e21):
+			return e.other(v)
+		default:
+			_, _ = e.Write(strconv.AppendFloat(e.AvailableBuffer(), v, 'f', -1, 64))
+		}
+	case int:
+		_, _ = e.Write(strconv.AppendInt(e.AvailableBuffer(), int64(v), 10))
+	case string:
+		e.text(v)
+	case compare.Verdict:
+		e.text(string(v))
+	case bool:
+		e.string(strconv.FormatBool(v))
+	case nil:
+		e.string("null")
+	default:
+		return e.other(v)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return nil
+}
+
+// other writes what has no objects.
+func (e *encoder) other(v any) error {
+	e.apart.Reset()
+	enc := json.NewEncoder(&e.apart)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(strings.Repeat("  ", e.depth), "  ")
+	err := enc.Encode(v)
+	e.string(asciiControls(strings.TrimSuffix(e.apart.String(), "\n")))
+	return err
+}
+
+// string writes text as it is. Flush reports what fails.
+func (e *encoder) string(s string) { _, _ = e.WriteString(s) }
+
+// text writes a string, which is mostly as it stands there.
+func (e *encoder) text(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			_ = e.other(s) // of which there is no error
+			return
+		}
+	}
+	e.string(`"`)
+	e.string(s)
+	e.string(`"`)
+}
+
+// element begins an element with a line of its own, behind sep: the first of its list is one deeper
+// than that.
+func (e *encoder) element(sep byte) {
+	e.string(string(sep))
+	if sep != ',' {
+		e.depth++
+	}
+	e.line()
+}
+
+// end ends a list or an object, of the brackets both if it is empty.
+func (e *encoder) end(isEmpty bool, brackets string) {
+	if isEmpty {
+		e.string(brackets)
+		return
+	}
+	e.depth--
+	e.line()
+	e.string(brackets[1:])
+}
+
+func (e *encoder) line() {
+	e.string("\n")
+	for range e.depth {
+		e.string("  ")
+	}
 }
 
 func isEmpty(value any) bool {
+	if all, ok := value.(objects); ok {
+		return all.n == 0
+	}
 	v := reflect.ValueOf(value)
 	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
 }
@@ -76,19 +191,12 @@ func list(all []string) []string { return append([]string{}, all...) }
 
 // WriteJSON writes what programs are to read, indented.
 func WriteJSON(w io.Writer, doc any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
+	e := encoder{Writer: bufio.NewWriterSize(w, 1<<16)}
+	if err := e.value(doc); err != nil {
 		return err
 	}
-	if !bytes.ContainsFunc(b.Bytes(), isControl) { // most are large, and have none
-		_, err := b.WriteTo(w)
-		return err
-	}
-	_, err := io.WriteString(w, asciiControls(b.String()))
-	return err
+	e.string("\n")
+	return e.Flush()
 }
 
 // isControl reports whether a terminal would obey a character, or it is no character.
@@ -99,6 +207,9 @@ func isControl(r rune) bool {
 // asciiControls writes what a terminal would obey in JSON as \u, which means the same: the
 // encoder does so with some.
 func asciiControls(doc string) string {
+	if !strings.ContainsFunc(doc, isControl) {
+		return doc
+	}
 	var b strings.Builder
 	for _, r := range doc {
 		if !isControl(r) {
@@ -119,7 +230,7 @@ func JSON(w io.Writer, c *compare.Comparison, card *targets.Scorecard) error {
 		"schema", comparisonSchema, "alpha", c.Alpha, "margin", c.Margin, "column", c.Col,
 		"comparisons", c.Comparisons, "resource_comparisons", c.ResourceComparisons,
 		"files", each(c.Files, fileObject),
-		"tables", each(c.Tables, func(t compare.Table) object { return tableObject(c, t) }),
+		"tables", objectsOf(c.Tables, func(t compare.Table) object { return tableObject(c, t) }),
 		"findings", list(c.Findings),
 	}
 	doc = append(doc, remarkMembers(c.Warnings, c.Problems, card)...)
@@ -168,7 +279,7 @@ func tableObject(c *compare.Comparison, t compare.Table) object {
 	}
 	return object{
 		"unit", t.Unit, "better", better, "exact", t.Exact, "resource", t.Resource,
-		"rows", each(t.Rows, func(r compare.Row) object { return rowObject(c, t, r) }),
+		"rows", objectsOf(t.Rows, func(r compare.Row) object { return rowObject(c, t, r) }),
 	}
 }
 

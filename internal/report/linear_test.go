@@ -1,8 +1,11 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -70,5 +73,28 @@ func TestWorkGrowsWithCases(t *testing.T) {
 	few, many := allocatedFor(t, 40), allocatedFor(t, 400)
 	if many > 12*few {
 		t.Errorf("40 cases take %.0f bytes, and 400 take %.1f times as many", few, many/few)
+	}
+	if each := many / 400 / 1024; each > 500 { // it was 900 when members and cells were written several times
+		t.Errorf("a case takes %.0f KiB", each)
+	}
+}
+
+// A report that cannot be written leaves the one that is there.
+func TestWriteFileAsAWhole(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new", "r.md")
+	text := func(s string, err error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			return errors.Join(func() error { _, err := io.WriteString(w, s); return err }(), err)
+		}
+	}
+	if err := writeFile(path, text("whole", nil)); err != nil {
+		t.Fatal(err)
+	}
+	err := writeFile(path, text("half", io.ErrUnexpectedEOF))
+	data, _ := os.ReadFile(path)
+	left, _ := os.ReadDir(filepath.Dir(path))
+	if !errors.Is(err, io.ErrUnexpectedEOF) || string(data) != "whole" || len(left) != 1 {
+		t.Errorf("%v, %q, %d files", err, data, len(left))
 	}
 }

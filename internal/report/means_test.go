@@ -47,7 +47,7 @@ func cellOf(t *testing.T, c *compare.Comparison, unit, name string) compare.Cell
 		if tab.Unit != unit {
 			continue
 		}
-		if r, ok := rowIn(tab, compare.Row{Name: name}); ok {
+		if r, ok := indexRows(tab).row(tab, compare.Row{Name: name}); ok {
 			return r.Cells[1-r.Base]
 		}
 	}

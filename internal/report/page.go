@@ -255,23 +255,20 @@ func Ratios(w io.Writer, c *compare.Comparison) error {
 	if len(answer.Rows) > 0 {
 		shown = answer
 	}
-	html, err := pageOfBlocks([]Block{shown})
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, string(html))
-	return err
+	return writePage(w, func(p *page) error { return p.block(shown) })
 }
 
 // benchmarkSection has all that is known of each benchmark.
 func benchmarkSection(c *compare.Comparison, x Extra) []Block {
 	var blocks []Block
-	quantiles := quantileUnits(c)
+	quantiles, at, figures := quantileUnits(c), indexRows(c.Tables...), figuresOf(c, c.Tables[0])
 	for i, r := range c.Tables[0].Rows {
 		blocks = append(blocks, Heading{Level: 3, Text: benchmark(r), ID: rowID(i)})
-		blocks = slices.Concat(blocks, rowFigures(c, r), whyPanels(c, r, x), rowSlices(c, r), rowUnits(c, r))
+		for _, part := range [][]Block{rowFigures(figures, r), whyPanels(c, r, x), rowSlices(c, r), rowUnits(c, at, r)} {
+			blocks = append(blocks, part...)
+		}
 		for _, family := range quantiles {
-			drawing, ok := quantileChart(c, family, r)
+			drawing, ok := quantileChart(c, at, family, r)
 			blocks = append(blocks, figureIf(ok, "", "", drawing)...)
 		}
 		if drawing, values, ok := stripChart(c.Tables[0], r); ok {
@@ -299,10 +296,9 @@ func without(t Table, indexes ...int) Table {
 
 // rowFigures are the figures of a benchmark in the first unit, and what its A/A control
 // says.
-func rowFigures(c *compare.Comparison, r compare.Row) []Block {
-	t := c.Tables[0]
-	blocks := []Block{labelled(without(figureTable(c, t, r), 0), "Figures of "+benchmark(r), caption(t))}
-	if says := controlLine(c, t, r); says != "" {
+func rowFigures(f figureMaker, r compare.Row) []Block {
+	blocks := []Block{labelled(without(f.rows(r), 0), "Figures of "+benchmark(r), caption(f.t))}
+	if says := controlLine(f.c, f.t, r); says != "" {
 		blocks = append(blocks, Paragraph{Text: says, Tone: Dim})
 	}
 	return blocks
@@ -323,12 +319,12 @@ func rowSlices(c *compare.Comparison, r compare.Row) []Block {
 }
 
 // rowUnits are the values of a benchmark in other units, and what it used.
-func rowUnits(c *compare.Comparison, r compare.Row) (blocks []Block) {
+func rowUnits(c *compare.Comparison, at rowIndex, r compare.Row) (blocks []Block) {
 	reported, resources := split(c)
-	if t := otherUnits(c, reported[1:], r); len(t.Columns) > 1 {
+	if t := otherUnits(c, at, reported[1:], r); len(t.Columns) > 1 {
 		blocks = append(blocks, labelled(t, "Other units of "+benchmark(r), "The other units"))
 	}
-	if t := otherUnits(c, resources, r); len(t.Columns) > 1 {
+	if t := otherUnits(c, at, resources, r); len(t.Columns) > 1 {
 		blocks = append(blocks, Fold{
 			Summary: "Processor time, collections and memory",
 			Blocks:  []Block{labelled(t, "Resources of "+benchmark(r), "")},
@@ -339,18 +335,18 @@ func rowUnits(c *compare.Comparison, r compare.Row) (blocks []Block) {
 
 // otherUnits are the values of a benchmark in the units of some tables, a line for each
 // column that has one.
-func otherUnits(c *compare.Comparison, tables []compare.Table, r compare.Row) Table {
+func otherUnits(c *compare.Comparison, at rowIndex, tables []compare.Table, r compare.Row) Table {
 	columns := []column[string]{{head: columnHead(c), text: func(name string) string { return name }}}
 	some := make(map[string]bool) // columns that have a value
 	for _, t := range tables {
-		if _, there := rowIn(t, r); !there {
+		if _, there := at.row(t, r); !there {
 			continue
 		}
 		for _, col := range t.Cols {
-			some[col.Name] = some[col.Name] || cellIn(t, r, col.Name).N > 0
+			some[col.Name] = some[col.Name] || at.cell(t, r, col.Name).N > 0
 		}
 		columns = append(columns, column[string]{head: t.Unit, right: true, cell: func(name string) Cell {
-			cell := cellIn(t, r, name)
+			cell := at.cell(t, r, name)
 			switch {
 			case cell.N == 0:
 				return Cell{}
@@ -385,7 +381,7 @@ func curveSection(c *compare.Comparison) []Block {
 // unitFolds are all figures of tables.
 func unitFolds(c *compare.Comparison, tables []compare.Table) []Block {
 	return each(tables, func(t compare.Table) Block {
-		all := labelled(without(figureTable(c, t, t.Rows...)), "All figures in "+t.Unit, caption(t))
+		all := labelled(without(figuresOf(c, t).rows(t.Rows...)), "All figures in "+t.Unit, caption(t))
 		return Fold{Summary: caption(t), Blocks: []Block{all}}
 	})
 }

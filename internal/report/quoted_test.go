@@ -326,10 +326,10 @@ func (q *quote) boards(files []string) {
 
 // images are how much of the board each image needs.
 func (q *quote) images(c *compare.Comparison, f compare.File) {
-	flash := tableOf(c, "flash-B")
+	flash, rows := tableOf(c, "flash-B"), indexRows(c.Tables...)
 	// of says how much of the board's limit is used and left.
 	of := func(unit, limit string, r compare.Row, impl string) string {
-		cell := cellIn(tableOf(c, unit), r, impl)
+		cell := rows.cell(tableOf(c, unit), r, impl)
 		most, err := strconv.ParseFloat(setting(f, limit), 64)
 		switch {
 		case cell.N == 0:
@@ -389,6 +389,7 @@ func once[T comparable](all []T, v T) []T {
 // workloads are what an operation of each workload takes.
 func (q *quote) workloads(c *compare.Comparison) {
 	time, allocs := c.Tables[0], tableOf(c, "allocs/op") // time is first
+	rows := indexRows(allocs)
 	q.Head("lr", append([]string{"an operation of"}, each(time.Cols, func(col compare.Column) string { return col.Name })...)...)
 	for _, r := range time.Rows {
 		cells := []string{r.Name}
@@ -398,7 +399,7 @@ func (q *quote) workloads(c *compare.Comparison) {
 				continue
 			}
 			text := sideCell(compare.SideCell{Unit: time.Unit, N: 1, Center: cell.Center, Exact: true}, new(noteList)).Text
-			if a := cellIn(allocs, r, time.Cols[i].Name); a.N > 0 {
+			if a := rows.cell(allocs, r, time.Cols[i].Name); a.N > 0 {
 				text += ", " + formatValue(a.Center, "allocs/op") + " allocs"
 			}
 			cells = append(cells, text)

@@ -592,7 +592,7 @@ func next(c *compare.Comparison, x Extra) (lines []string) {
 		lines = append(lines, "benchrun ab main (in the module) compares it with another version")
 	}
 	lines = append(lines, "benchrun report "+x.Again, "benchrun compare --format full "+x.Again)
-	if c.Col == record.SideKey && !c.Counted() && !ofCommands(c) && len(provenIn(c.Tables[:min(1, len(c.Tables))])) > 0 {
+	if c.Col == record.SideKey && !c.Counted() && !ofCommands(c) && len(countProven(c.Tables[:min(1, len(c.Tables))], "")) > 0 {
 		lines = append(lines, "benchrun why "+x.Again)
 	}
 	return lines

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,12 +28,12 @@ import (
 func Write(c *compare.Comparison, card *targets.Scorecard, out string) error {
 	x := explained(c)
 	x.Card = card
-	return writeAll(out, Comparison(c, Document, x), Comparison(c, Page, x), func(w io.Writer) error { return JSON(w, c, card) })
+	return writeAll(out, func(form Form) Doc { return Comparison(c, form, x) }, func(w io.Writer) error { return JSON(w, c, card) })
 }
 
 // WriteSideBySide writes s as Write does.
 func WriteSideBySide(s *compare.SideBySide, card *targets.Scorecard, out string) error {
-	return writeAll(out, SideBySide(s, Document, card), SideBySide(s, Page, card), func(w io.Writer) error { return SideBySideJSON(w, s, card) })
+	return writeAll(out, func(form Form) Doc { return SideBySide(s, form, card) }, func(w io.Writer) error { return SideBySideJSON(w, s, card) })
 }
 
 // WriteMarkdown writes d into a file, without charts.
@@ -47,8 +48,8 @@ func WriteMarkdown(path string, d Doc) error {
 // stem is the name of a report's files, without an extension.
 func stem(out string) string { return withoutExt(filepath.Base(out)) }
 
-// writeAll writes the three forms of a report, and the charts of the document.
-func writeAll(out string, document, page Doc, data func(io.Writer) error) error {
+// writeAll writes the three forms of a report, one after the other, and the charts of the document.
+func writeAll(out string, doc func(Form) Doc, data func(io.Writer) error) error {
 	taken := make(map[string]bool)
 	save := func(f Figure, svg []byte) (string, error) {
 		path := stem(out) + "/" + fileName(f.Name, taken) + ".svg"
@@ -57,26 +58,34 @@ func writeAll(out string, document, page Doc, data func(io.Writer) error) error 
 			return err
 		})
 	}
-	markdown := func(w io.Writer) error { return document.Markdown(w, MarkdownOptions{Save: save}) }
+	markdown := func(w io.Writer) error { return doc(Document).Markdown(w, MarkdownOptions{Save: save}) }
 	if err := writeFile(out, markdown); err != nil {
 		return err
 	}
-	if err := writeFile(HTMLPath(out), page.HTML); err != nil {
+	if err := writeFile(HTMLPath(out), func(w io.Writer) error { return doc(Page).HTML(w) }); err != nil {
 		return err
 	}
 	return writeFile(withoutExt(out)+".report.json", data)
 }
 
-// writeFile writes a file as a whole, in a folder that need not be there yet.
+// writeFile writes a file in a folder that need not be there yet. What is there under that name is
+// replaced when the whole has been written.
 func writeFile(path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(write(f), f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		_ = os.Remove(part)
+	}
+	return err
 }
 
 // HTMLPath returns where the HTML of the report out, a markdown document, is.
