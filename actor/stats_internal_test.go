@@ -121,7 +121,7 @@ func TestCellForgets(t *testing.T) {
 	for _, child := range []*Cell{&a, &b, &c} {
 		p.link(child)
 	}
-	p.more = &more{budgets: map[*Cell]*budget{&b: {}}}
+	p.more = &more{ofFailures: ofFailures{budgets: map[*Cell]*budget{&b: {}}}}
 	p.lost(&b)
 	if b.older != nil || b.newer != nil || p.children != &c || c.older != &a || a.newer != &c || len(p.more.budgets) != 0 {
 		t.Errorf("something is left of a child that has stopped: %+v", p.more)
@@ -158,7 +158,7 @@ func TestCellForgets(t *testing.T) {
 
 // TestEpochsAreNotZero: zero stands for any suspension, so none has it.
 func TestEpochsAreNotZero(t *testing.T) {
-	c := &Cell{system: &System{events: new(EventStream), clock: wallClock{}}, more: &more{epoch: 1<<32 - 2}}
+	c := &Cell{system: &System{events: new(EventStream), clock: wallClock{}}, more: &more{ofSuspensions: ofSuspensions{epoch: 1<<32 - 2}}}
 	for _, want := range []uint32{1<<32 - 1, 1, 2} {
 		if c.suspended(&pause{cell: c}); c.more.epoch != want {
 			t.Errorf("the suspension is number %d, want %d", c.more.epoch, want)

@@ -256,6 +256,19 @@ type goOnOrder struct {
 	retry bool
 }
 
+// ofFailures is what failures of an actor and of its children leave to decide.
+type ofFailures struct {
+	hold     hold     // why it is suspended; 0: it is not
+	failed   bool     // failedOn is a message that was sent, and must be accounted for
+	broken   *Failure // what it failed with, until that is decided
+	failedOn any      // as it was sent
+	verdict  *verdict // the restart that is under way
+	lastErr  error    // what it is going to stop for, for those who watch it
+
+	escalated []*Cell           // children whose failure became this actor's
+	budgets   map[*Cell]*budget // restarts of the children; with AllForOne only that of nil
+}
+
 // verdict is a restart that is under way, in the order of its steps.
 type verdict struct {
 	cause   error

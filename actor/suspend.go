@@ -34,6 +34,16 @@ type Suspension struct {
 	Capacity Ref
 }
 
+// ofSuspensions is what suspensions that were asked for need: of the actor, and of those that
+// wait for room in its mailbox.
+type ofSuspensions struct {
+	pause   *pause // the suspension asked for
+	epoch   uint32 // of pause
+	sought  seeker // whose mailbox had room for this actor, which is in its first turn since
+	seekers []seeker
+	granted int // of them
+}
+
 // pause is a suspension that was asked for.
 type pause struct {
 	Suspension

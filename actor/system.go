@@ -384,6 +384,16 @@ func (s *System) attach(parent *Cell, name string, p *Props, a Actor) *Cell {
 	return c
 }
 
+// ofProps is what the actor's Props ask for beyond the ordinary. It is set before its Ref
+// exists, and constant.
+type ofProps struct {
+	fresh    func() Actor // Props.New, if a restart is possible
+	super    *Supervisor  // of the children; nil: a failed child stops
+	front    *front       // what stands before the behaviour; nil: nothing
+	capacity int          // of a mailbox that can be full; 0: it cannot
+	custom   *custom      // the mailbox that Props brought; nil: the dispatcher's
+}
+
 // equip gives a new actor what its props ask for beyond the ordinary.
 func (c *Cell) equip(p *Props, a Actor) {
 	box := &p.Mailbox

@@ -134,6 +134,12 @@ func (c *Cell) stopTimers() {
 // One that is sent arrives as a [Forged].
 type ReceiveTimeout struct{}
 
+// ofTimers is what times out.
+type ofTimers struct {
+	timers *Timer // the newest; linked through older and newer
+	idle   *idle  // the receive timeout
+}
+
 // idle is a receive timeout. Its timer is not armed for each message anew: when
 // it is due it looks when the last one was.
 type idle struct {

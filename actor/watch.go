@@ -1,5 +1,11 @@
 package actor
 
+// ofWatching is who watches the actor, and whom it watches.
+type ofWatching struct {
+	watchers watchers
+	watching map[*Cell]struct{}
+}
+
 // watchers is a set of actors that keeps the order in which they came, but for
 // those that leave.
 type watchers struct {

@@ -5,44 +5,27 @@ import "time"
 // more is what an actor has beyond its Cell: what few of them ever need, so
 // that an actor which is only state and a function costs no more than that. It
 // is made on demand (Cell.extra) and belongs to the turn like the Cell's own
-// fields; fresh, super, front, capacity and custom are set before the actor's
-// Ref exists and are constant.
+// fields. The parts stand with what they are for.
 type more struct {
-	fresh    func() Actor // Props.New, if a restart is possible
-	super    *Supervisor  // of the children; nil: a failed child stops
-	front    *front       // what stands before the behaviour; nil: nothing
-	capacity int          // of a mailbox that can be full; 0: it cannot
-	custom   *custom      // the mailbox that Props brought; nil: the dispatcher's
+	ofProps
+	ofFailures
+	ofNotices
+	ofSuspensions
+	ofTimers
+	ofWatching
 
-	below []Actor // behaviours that Become has covered; the first is the actor itself
+	below  []Actor // behaviours that Become has covered; the first is the actor itself
+	stash  []any
+	drains []drain
+}
 
-	hold     hold     // why it is suspended; 0: it is not
-	broken   *Failure // what it failed with, until that is decided
-	failed   bool     // failedOn is a message that was sent, and must be accounted for
-	failedOn any      // as it was sent
-	verdict  *verdict // the restart that is under way
-	lastErr  error    // what it is going to stop for, for those who watch it
-
+// ofNotices is what an actor handles before its mailbox.
+type ofNotices struct {
 	busy    bool // user code runs outside Invoke: what Caught is told of a message is stale
+	nudged  bool // nudge is queued
 	current notice
-
-	notices  noticeQueue // what is to be handled before the mailbox
-	nudged   bool        // nudge is queued
-	nudge    signal
-	stash    []any
-	timers   *Timer // the newest; linked through older and newer
-	idle     *idle  // the receive timeout
-	pause    *pause // the suspension asked for
-	epoch    uint32 // of pause
-	sought   seeker // whose mailbox had room for this actor, which is in its first turn since
-	seekers  []seeker
-	granted  int // of them
-	drains   []drain
-	watchers watchers
-	watching map[*Cell]struct{}
-
-	escalated []*Cell           // children whose failure became this actor's
-	budgets   map[*Cell]*budget // restarts of the children; with AllForOne only that of nil
+	notices noticeQueue
+	nudge   signal
 }
 
 // extra returns c.more and makes it if there is none.
