@@ -34,10 +34,25 @@ func Summary(c *compare.Comparison, x Extra) (d Doc) {
 	}
 	for rows := SummaryLines; ; rows-- {
 		d.Blocks = summarized(c, x, rows)
-		if rows == 0 || strings.Count(TextOptions{}.blocks(d.Blocks), "\n") <= SummaryLines {
+		if rows == 0 || height(d.Blocks) <= SummaryLines {
 			return d
 		}
 	}
+}
+
+// height is how many lines the lists and tables of a summary take in text, with a blank line
+// between two.
+func height(blocks []Block) int {
+	n := max(0, len(blocks)-1)
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case List:
+			n += len(b.Items)
+		case Table:
+			n += 1 + len(b.Rows)
+		}
+	}
+	return n
 }
 
 // summarized has at most so many rows in its table of what may be folded.

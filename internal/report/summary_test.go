@@ -43,6 +43,9 @@ func TestSummaryCutsNothing(t *testing.T) {
 		}
 		out, piped := summaryOf(t, c, Extra{Again: path, Fold: true}), summaryOf(t, c, Extra{Again: path})
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+		if n := height(Summary(c, Extra{Again: path, Fold: true}).Blocks); n != len(lines) {
+			t.Errorf("%s: height %d of %d lines", path, n, len(lines))
+		}
 		for _, line := range lines {
 			if n := utf8.RuneCountInString(line); n > SummaryColumns && !strings.HasPrefix(line, "benchrun ") {
 				t.Errorf("%s: %d columns: %s", path, n, line)
