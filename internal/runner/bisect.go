@@ -134,14 +134,12 @@ func (b *bisectRun) begin(ctx context.Context) error {
 		}
 		b.log = log
 		b.cleanUp = append(b.cleanUp, log.close)
-		s := log.started
-		c.Args, c.Packages, c.Bench, c.Unit, c.Memory, c.Trimpath = []string{s.Good, s.Bad}, s.Packages, s.Bench, s.Unit, s.Memory, s.Trimpath
-		c.Compare.Alpha, c.Compare.Margin, c.Machine, c.Blocks = s.Alpha, s.Margin, s.Machine, s.Blocks
+		log.started.restore(c)
 		if err := log.goOn(c.Within); err != nil {
 			return err
 		}
 		c.Resume = ""
-		c.Count = s.Unit == record.UnitCounted
+		c.Count = c.Unit == record.UnitCounted
 	}
 	if c.Count {
 		if b.log == nil && (c.given("unit") || c.Memory) {
@@ -238,10 +236,7 @@ func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
 	if b.log == nil {
 		here := b.v.circumstances(ctx, c.Machine, "")
 		folder := cmp.Or(c.Out, strings.TrimSuffix(resultsPath(ctx, c.Dir, here.Machine, "", "bisect-"+short(b.line.Good)+"-"+short(bad.Hash), began), ".bench"))
-		b.log, err = createBisectLog(folder, bisectStart{
-			Good: b.line.Asked, Bad: bad.Hash, GoodName: names[0], BadName: names[1], Packages: c.Packages, Bench: c.Bench, Unit: c.Unit, Memory: c.Memory,
-			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Blocks: c.Blocks, Trimpath: c.Trimpath, Machine: c.Machine, Within: c.Within,
-		})
+		b.log, err = createBisectLog(folder, startOf(c, b.line.Asked, bad.Hash, names))
 		if err != nil {
 			return nil, err
 		}

@@ -84,6 +84,20 @@ type bisectStart struct {
 	Within   time.Duration `json:"within,omitempty"` // nanoseconds
 }
 
+// startOf is what c asks for, of two commits.
+func startOf(c *Bisect, good, bad string, names [2]string) bisectStart {
+	return bisectStart{
+		Good: good, Bad: bad, GoodName: names[0], BadName: names[1], Packages: c.Packages, Bench: c.Bench, Unit: c.Unit, Memory: c.Memory,
+		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Blocks: c.Blocks, Trimpath: c.Trimpath, Machine: c.Machine, Within: c.Within,
+	}
+}
+
+// restore has c ask for the same again, but for the time that it may take.
+func (s bisectStart) restore(c *Bisect) {
+	c.Args, c.Packages, c.Bench, c.Unit, c.Memory, c.Trimpath = []string{s.Good, s.Bad}, s.Packages, s.Bench, s.Unit, s.Memory, s.Trimpath
+	c.Compare.Alpha, c.Compare.Margin, c.Machine, c.Blocks = s.Alpha, s.Margin, s.Machine, s.Blocks
+}
+
 // createBisectLog makes the log of a new bisection in its folder, which it makes too.
 func createBisectLog(folder string, start bisectStart) (*bisectLog, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {

@@ -148,26 +148,34 @@ func (c *Config) findCounter(ctx context.Context, from *record.Interrupted) (err
 	return err
 }
 
+// planned are the settings that flags make and plans have: how a run within a run takes them
+// from its Config, and how one that is resumed takes them from the plan that it had.
+var planned = []struct {
+	flag   string
+	config func(to, from *Config)
+	plan   func(to, was *record.Plan)
+}{
+	{"cpu", func(to, from *Config) { to.CPU = from.CPU }, func(to, was *record.Plan) { to.CPU = was.CPU }},
+	{"blocks", func(to, from *Config) { to.Blocks = from.Blocks }, func(to, was *record.Plan) { to.Blocks = was.Blocks }},
+	{"time", func(to, from *Config) { to.Time = from.Time }, func(to, was *record.Plan) { to.Time = was.Time }},
+	{"seed", func(to, from *Config) { to.Seed = from.Seed }, func(to, was *record.Plan) { to.Seed = was.Seed }},
+	{"benchmem", func(to, from *Config) { to.Benchmem = from.Benchmem }, func(to, was *record.Plan) { to.Benchmem = was.Benchmem }},
+	{"bench", func(to, from *Config) { to.Bench = from.Bench }, func(to, was *record.Plan) { to.Bench = was.Bench }},
+	{"timeout", func(to, from *Config) { to.Timeout = from.Timeout }, func(to, was *record.Plan) { to.Timeout = was.Timeout }},
+	{"mode", func(to, from *Config) { to.Mode = from.Mode }, func(to, was *record.Plan) { to.Mode = was.Mode }},
+	{"control", func(to, from *Config) { to.Control = from.Control }, func(to, was *record.Plan) { to.Control = was.Control }},
+	{"rounds", func(to, from *Config) { to.Rounds = from.Rounds }, func(to, was *record.Plan) { to.Rounds = was.Rounds }},
+	{"slice", func(to, from *Config) { to.Slice = from.Slice }, func(to, was *record.Plan) { to.Slice = was.Slice }},
+	{"layouts", func(to, from *Config) { to.Layouts = from.Layouts }, func(to, was *record.Plan) { to.Layouts = was.Layouts }},
+	{"plan", func(to, from *Config) { to.Schedule = from.Schedule }, func(to, was *record.Plan) { to.Looks, to.Alpha, to.Margin = was.Looks, was.Alpha, was.Margin }},
+}
+
 // keep sets what is not given to what it was.
 func (c *Config) keep(plan, was *record.Plan) {
 	plan.Col, plan.Trial = was.Col, was.Trial
-	for flag, keep := range map[string]func(){
-		"cpu":      func() { plan.CPU = was.CPU },
-		"blocks":   func() { plan.Blocks = was.Blocks },
-		"time":     func() { plan.Time = was.Time },
-		"seed":     func() { plan.Seed = was.Seed },
-		"benchmem": func() { plan.Benchmem = was.Benchmem },
-		"bench":    func() { plan.Bench = was.Bench },
-		"timeout":  func() { plan.Timeout = was.Timeout },
-		"mode":     func() { plan.Mode = was.Mode },
-		"control":  func() { plan.Control = was.Control },
-		"rounds":   func() { plan.Rounds = was.Rounds },
-		"slice":    func() { plan.Slice = was.Slice },
-		"layouts":  func() { plan.Layouts = was.Layouts },
-		"plan":     func() { plan.Looks, plan.Alpha, plan.Margin = was.Looks, was.Alpha, was.Margin },
-	} {
-		if !c.given(flag) {
-			keep()
+	for _, s := range planned {
+		if !c.given(s.flag) {
+			s.plan(plan, was)
 		}
 	}
 }

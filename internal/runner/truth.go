@@ -149,17 +149,12 @@ func (t *truthRun) check() error {
 	}
 	a := DefaultAB()
 	a.Args, a.Packages, a.Bench, a.CPU, a.Machine, a.Idle, a.Timeout, a.Seed = c.Args, c.Packages, c.Bench, c.CPU, c.Machine, c.Idle, c.Timeout, c.Seed
-	for flag, set := range map[string]func(){
-		"blocks":  func() { a.Blocks = c.Blocks },
-		"rounds":  func() { a.Rounds = c.Rounds },
-		"slice":   func() { a.Slice = c.Slice },
-		"layouts": func() { a.Layouts = c.Layouts },
-	} {
-		if c.given(flag) {
-			set()
+	a.Given = func(flag string) bool { return flag != "time" && c.given(flag) }
+	for _, s := range planned {
+		if a.given(s.flag) {
+			s.config(&a.Config, &c.Config)
 		}
 	}
-	a.Given = func(flag string) bool { return flag != "time" && c.given(flag) }
 	t.ab = a
 	ab := a.plan(t.from[calibrate.TruthAB])
 	ab.Col = record.SideKey
