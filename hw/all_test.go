@@ -28,7 +28,7 @@ func TestRunAll(t *testing.T) {
 		data, _ := os.ReadFile(o.Out)
 		return s, string(data)
 	}
-	const hole, skip = "# hole: pkg=" + module + `/impls/huge reason="too big: it does not fit"`, "# skip: pkg=" + module + `/impls/huge reason="does not fit: it does not fit"`
+	const hole, skip = "# hole: pkg=" + module + `/impls/huge reason="too big: it does not fit" kind="too big"`, "# skip: pkg=" + module + `/impls/huge reason="does not fit: it does not fit" kind="too big"`
 	for _, tt := range []struct {
 		name, cases string
 		impls       []string

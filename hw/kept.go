@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -28,18 +29,26 @@ func ReadKept(name string) (*Kept, error) {
 		if r.Hole.Case != "" {
 			c = benchmarkResult(r)
 		}
-		k.add(c, OK, r.Hole.Reason, r.Hole.Skipped)
+		o, why := outcomeOf(r.Hole)
+		if r.Hole.Skipped {
+			c.Skip = cmp.Or(r.Hole.Reason, "no reason given")
+		}
+		k.add(c, o, why)
 	}
 	for _, r := range k.File.Results {
 		if !strings.HasPrefix("Benchmark"+r.Result.Name.String(), imageCase) {
-			k.add(benchmarkResult(r), OK, "", false)
+			k.add(benchmarkResult(r), OK, "")
 		}
 	}
 	times := make(map[string]int)
 	for _, c := range k.File.Clauses {
 		name := conformPrefix + c.Name
 		times[c.Impl+" "+name]++ // once in each block
-		k.add(CaseResult{Impl: c.Impl, Case: name, Block: times[c.Impl+" "+name]}, outcomeNamed(c.Outcome), c.Why, c.Result == record.ClauseSkipped)
+		res := CaseResult{Impl: c.Impl, Case: name, Block: times[c.Impl+" "+name]}
+		if c.Result == record.ClauseSkipped {
+			res.Skip = cmp.Or(c.Why, "no reason given")
+		}
+		k.add(res, outcomeNamed(c.Outcome), c.Why)
 	}
 	return k, nil
 }
@@ -62,20 +71,30 @@ func (k *Kept) Cases() (n int) {
 	return n
 }
 
-// add adds what came of a case. o is OK if why begins with the outcome, or if all is well.
-func (k *Kept) add(c CaseResult, o Outcome, why string, skipped bool) {
+// outcomeOf returns the outcome of a hole, OK if it is a skip, and why without its name.
+func outcomeOf(h *record.Hole) (o Outcome, why string) {
+	name, why, _ := strings.Cut(h.Reason, ": ")
+	switch {
+	case h.Kind == failure.Skip && h.Case == "" && strings.HasPrefix(h.Reason, doesNotFit):
+		return TooBig, why // a file from before holes had kinds
+	case h.Kind == failure.Skip:
+		return OK, ""
+	case h.Kind == "":
+		return outcomeNamed(name), why // likewise
+	}
+	for _, o := range Outcomes() {
+		if failed(o, "", nil).FailureKind() == h.Kind {
+			return o, why
+		}
+	}
+	return OK, ""
+}
+
+// add adds what came of a case.
+func (k *Kept) add(c CaseResult, o Outcome, why string) {
 	c.Block = max(1, c.Block)
 	if c.Case == "" {
 		c.Block = 0
-	}
-	if name, rest, _ := strings.Cut(why, ": "); o == OK && outcomeNamed(name) != OK {
-		o, why = outcomeNamed(name), rest
-	}
-	if skipped {
-		c.Skip = cmp.Or(why, "no reason given")
-		if rest, ok := strings.CutPrefix(why, doesNotFit); ok && c.Case == "" {
-			o, why = TooBig, rest
-		}
 	}
 	if o != OK {
 		c.Outcome, c.Err = o, failed(o, why, nil)

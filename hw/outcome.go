@@ -3,6 +3,8 @@ package hw
 import (
 	"errors"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // An Outcome says how far it came with a board, an implementation or a case. The
@@ -117,6 +119,18 @@ func (e *Error) reason() string {
 	}
 	return e.What
 }
+
+// FailureKind is for [failure.Of]: what has no kind that other subjects have is named as its
+// outcome.
+func (e *Error) FailureKind() failure.Kind {
+	if kind, ok := hostKinds[e.Outcome]; ok {
+		return kind
+	}
+	return failure.Kind(e.Outcome.String())
+}
+
+// hostKinds are those that failures on hosts have as well.
+var hostKinds = map[Outcome]failure.Kind{Hung: failure.Hang, Crashed: failure.Crash}
 
 // Unwrap returns the error behind it.
 func (e *Error) Unwrap() error { return e.Err }

@@ -341,7 +341,7 @@ func (r *deviceRun) build(ctx context.Context, impl string, parts []string) erro
 // lost notes that nothing comes of an image because of e.
 func (r *deviceRun) lost(impl string, e *Error) {
 	c := CaseResult{Impl: impl, Err: e}
-	h := record.Hole{Pkg: module + "/impls/" + impl, Reason: oneLine(e.Error())}
+	h := record.Hole{Pkg: module + "/impls/" + impl, Kind: e.FailureKind(), Reason: oneLine(e.Error())}
 	if r.plan.All && e.Outcome == TooBig {
 		c.Skip = doesNotFit + e.reason()
 		h.Skipped, h.Reason = true, oneLine(c.Skip)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/hw/firmware/line"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 )
@@ -285,9 +286,10 @@ func (im *boardImage) fill(rec *record.Record, block int, res CaseResult) {
 	case isClause:
 		rec.Clause = &record.BoardClause{Impl: im.Impl, Name: clause, Result: record.ClausePassed}
 	case res.Skip != "":
-		rec.Hole = &record.Hole{Case: rec.Step.FullName(), Reason: oneLine(res.Skip), Skipped: true}
+		rec.Hole = &record.Hole{Case: rec.Step.FullName(), Kind: failure.Skip, Reason: oneLine(res.Skip), Skipped: true}
 	case res.Err != nil:
-		rec.Hole = record.NewHole(rec.Step, block, errors.New(oneLine(res.Err.Error())))
+		rec.Hole = record.NewHole(rec.Step, block, res.Err)
+		rec.Hole.Reason = oneLine(rec.Hole.Reason)
 		rec.Output = res.Err.Output
 	case res.Answer == nil:
 		rec.Printed = im.sizes()

@@ -11,21 +11,23 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
-// WhyFailed says in one line why a test binary ended as it did, and as far as it is
-// known, where: "crashed: panic: oh (tiny.go:12)", "failed: tiny_test.go:7: boom".
+// WhyFailed says why a test binary ended as it did: as a kind and in one line, with the
+// place as far as it is known: "crashed: panic: oh (tiny.go:12)", "failed: tiny_test.go:7: boom".
 // The end of the process is the runtime's or the operating system's word, which
 // counts for more than a benchmark that failed before it.
-func WhyFailed(output string, state *os.ProcessState) string {
+func WhyFailed(output string, state *os.ProcessState) (kind failure.Kind, why string) {
 	lines := strings.Split(output, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return "crashed: " + shortened(line) + At(whereCrashed(lines[i+1:]))
+			return failure.Crash, "crashed: " + shortened(line) + At(whereCrashed(lines[i+1:]))
 		}
 	}
 	if !slices.Contains(lines, Failed) {
-		return "ended with " + state.String()
+		return failure.Exit, "ended with " + state.String()
 	}
 	for i, line := range lines {
 		if !strings.Contains(line, "--- FAIL: ") {
@@ -34,14 +36,14 @@ func WhyFailed(output string, state *os.ProcessState) string {
 		// testing prints the reason in indented lines, after the failure line
 		// or, with -v, before it.
 		if entry := LatestEntry(strings.Join(lines[i+1:], "\n")); entry != "" {
-			return "failed: " + shortened(entry)
+			return failure.Fail, "failed: " + shortened(entry)
 		}
 		if i > 0 && strings.HasPrefix(lines[i-1], indent) {
-			return "failed: " + shortened(lines[i-1])
+			return failure.Fail, "failed: " + shortened(lines[i-1])
 		}
-		return "failed: " + shortened(line)
+		return failure.Fail, "failed: " + shortened(line)
 	}
-	return "ended with " + state.String()
+	return failure.Exit, "ended with " + state.String()
 }
 
 // At appends a place to a message; it returns "" for none.

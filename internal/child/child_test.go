@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // ended returns the state of a process that has ended with status 2, as one that
@@ -179,8 +181,9 @@ func TestWhyFailed(t *testing.T) {
 		{"failed, no reason", "--- FAIL: BenchmarkHash-2\nFAIL\n", "failed: --- FAIL: BenchmarkHash-2"},
 		{"nothing", "", "ended with exit status 2"},
 	} {
-		if got := WhyFailed(c.output, state); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		kind, got := WhyFailed(c.output, state)
+		if word, _, _ := strings.Cut(c.want, " "); got != c.want || kind != map[string]failure.Kind{"crashed:": failure.Crash, "failed:": failure.Fail, "ended": failure.Exit}[word] {
+			t.Errorf("%s: %s, %q, want %q", c.name, kind, got, c.want)
 		}
 	}
 }

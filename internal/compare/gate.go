@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -17,6 +18,7 @@ type Failure struct {
 	Col      string // SideOld or SideNew
 	Kind     FailureKind
 	Reason   string // in one line: "crashed: panic: oh (tiny.go:12)"
+	Detail   string // Reason, but for what Kind says
 
 	// Blocks are those in which it failed, "3, 5"; "" if it never gave a figure.
 	Blocks string
@@ -61,16 +63,18 @@ func (f Failure) String() string {
 
 // failureKind returns the kind of failure of a hole.
 func failureKind(h record.Hole) FailureKind {
-	reason := strings.TrimPrefix(h.Reason, record.ListingFailed)
-	switch {
-	case h.Gone():
+	switch h.Kind {
+	case failure.Gone:
 		return Gone
-	case h.Skipped, strings.HasPrefix(reason, "skipped: "):
+	case failure.Skip, failure.Unchanged:
 		return Skips
-	case strings.HasPrefix(reason, "crashed: "), reason == record.NoOperations:
+	case failure.Crash:
 		return Crashes
-	case strings.Contains(reason, ": hangs, or needs a longer --timeout"):
+	case failure.Hang:
 		return Hangs
+	}
+	if h.Skipped {
+		return Skips
 	}
 	return Fails
 }
@@ -124,7 +128,7 @@ func (g *grid) findFailures(accept *regexp.Regexp) {
 				for _, h := range holes {
 					reasons = append(reasons, h.String())
 				}
-				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: strings.Join(reasons, "; ")})
+				g.failures = append(g.failures, Failure{Row: row.name, Pkg: row.pkg, Kind: failureKind(holes[0]), Reason: strings.Join(reasons, "; "), Detail: strings.Join(reasons, "; ")})
 			}
 			continue
 		}
@@ -145,7 +149,7 @@ func (g *grid) findFailures(accept *regexp.Regexp) {
 		}
 		both := slices.ContainsFunc(g.packages, func(o record.Hole) bool { return o.Pkg == h.Pkg && o.Side == record.SideOld })
 		g.failures = append(g.failures, Failure{
-			Pkg: h.Pkg, Col: h.Side, Kind: failureKind(h), Reason: h.Reason, Fault: h.Side == record.SideNew && !both,
+			Pkg: h.Pkg, Col: h.Side, Kind: failureKind(h), Reason: h.Reason, Detail: h.Detail(), Fault: h.Side == record.SideNew && !both,
 		})
 	}
 }
@@ -164,9 +168,9 @@ func (g *grid) failuresOf(row rowKey) (failures []Failure) {
 	before, after := g.cells[cellKey{row, record.SideOld}], g.cells[cellKey{row, record.SideNew}]
 	was, is := before.state(), after.state()
 	add := func(col string, figures bool, holes []record.Hole, fault bool) {
-		f := Failure{Row: row.name, Pkg: row.pkg, Col: col, Fault: fault, Kind: Fails, Reason: noReason}
+		f := Failure{Row: row.name, Pkg: row.pkg, Col: col, Fault: fault, Kind: Fails, Reason: noReason, Detail: noReason}
 		if len(holes) > 0 {
-			f.Kind, f.Reason = failureKind(holes[0]), holes[0].Reason
+			f.Kind, f.Reason, f.Detail = failureKind(holes[0]), holes[0].Reason, holes[0].Detail()
 		}
 		if figures {
 			f.Blocks = blocksOf(holes)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/recordtest"
 )
@@ -121,6 +122,9 @@ func TestGateOfFailures(t *testing.T) {
 			failing(hole("nothing printed and not finished after 1m0s: hangs, or needs a longer --timeout (tiny.go:3)"), record.SideNew),
 			want{1, 0, Hangs, "", " x"},
 		},
+		"the kind counts, crash": {failing(`# hole: case=BenchmarkHash-2 kind="crash" reason="boom"`, record.SideNew), want{1, 0, Crashes, "", " x"}},
+		"the kind counts, hang":  {failing(`# hole: case=BenchmarkHash-2 kind="hang" reason="crashed: in the middle"`, record.SideNew), want{1, 0, Hangs, "", " x"}},
+		"a kind of boards":       {failing(`# hole: case=BenchmarkHash-2 kind="too big" reason="crashed: no"`, record.SideNew), want{1, 0, Fails, "", " x"}},
 		"no operations, new":     {failing(hole(record.NoOperations), record.SideNew), want{1, 0, Crashes, "", " x"}},
 		"package crashes, new":   {failing(hole(record.ListingFailed+crash), record.SideNew), want{1, 0, Crashes, "", " x"}},
 		"skip when listed, new":  {failing(skip("needs a board"), record.SideNew), want{1, 0, Skips, "", " x"}},
@@ -389,12 +393,12 @@ func TestGateOfPackages(t *testing.T) {
 
 // If nothing could be measured, what is absent is judged as if it stood in results.
 func TestUnmeasured(t *testing.T) {
-	gone := record.Hole{Pkg: "p", Case: "BenchmarkGone", Side: record.SideNew, Skipped: true, Reason: record.OnlyIn(record.SideOld)}
-	came := record.Hole{Pkg: "p", Case: "BenchmarkCame", Side: record.SideOld, Skipped: true, Reason: record.OnlyIn(record.SideNew)}
-	crash := record.Hole{Pkg: "p", Case: "BenchmarkCrash-2", Side: record.SideNew, Reason: `crashed: panic: "oh"`}
-	moved := record.Hole{Pkg: "q", Case: "BenchmarkGone", Side: record.SideOld, Skipped: true, Reason: record.OnlyIn(record.SideNew)}
-	was := record.Hole{Pkg: "q", Case: "BenchmarkCrash-2", Side: record.SideOld, Reason: "crashed: panic: oh"}
-	pkg := record.Hole{Pkg: "r", Side: record.SideNew, Reason: record.ListingFailed + "crashed: panic: init"}
+	gone := record.Hole{Pkg: "p", Case: "BenchmarkGone", Side: record.SideNew, Skipped: true, Kind: failure.Gone, Reason: record.OnlyIn(record.SideOld)}
+	came := record.Hole{Pkg: "p", Case: "BenchmarkCame", Side: record.SideOld, Skipped: true, Kind: failure.Gone, Reason: record.OnlyIn(record.SideNew)}
+	crash := record.Hole{Pkg: "p", Case: "BenchmarkCrash-2", Side: record.SideNew, Kind: failure.Crash, Reason: `crashed: panic: "oh"`}
+	moved := record.Hole{Pkg: "q", Case: "BenchmarkGone", Side: record.SideOld, Skipped: true, Kind: failure.Gone, Reason: record.OnlyIn(record.SideNew)}
+	was := record.Hole{Pkg: "q", Case: "BenchmarkCrash-2", Side: record.SideOld, Kind: failure.Crash, Reason: "crashed: panic: oh"}
+	pkg := record.Hole{Pkg: "r", Side: record.SideNew, Kind: failure.Crash, Reason: record.ListingFailed + "crashed: panic: init"}
 	for _, c := range []struct {
 		absent           []record.Hole
 		rows             string

@@ -20,7 +20,7 @@ import (
 func mergeHoles(holes []record.Hole) (out []record.Hole) {
 	for _, h := range holes {
 		n := len(out)
-		o := find(&out, func(o record.Hole) bool { return o.Reason == h.Reason && o.Skipped == h.Skipped }, h)
+		o := find(&out, func(o record.Hole) bool { return o.Kind == h.Kind && o.Reason == h.Reason && o.Skipped == h.Skipped }, h)
 		if len(out) == n && h.Block != "" {
 			o.Block += ", " + h.Block
 		}

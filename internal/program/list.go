@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // A Listing is what a program says of its benchmarks.
@@ -54,19 +55,21 @@ func List(ctx context.Context, path, dir string, args []string, timeout time.Dur
 		return nil, &Failure{Reason: fmt.Sprintf("does not say within %v which benchmarks it has", timeout)}
 	case p.Failed():
 		said := p.Printed()
-		return nil, &Failure{Reason: "asked for its benchmarks, it " + WhyEnded(said, cmd.ProcessState), Output: child.Excerpt(said)}
+		f := Ended(said, cmd.ProcessState)
+		f.Reason = "asked for its benchmarks, it " + f.Reason
+		return nil, f
 	}
 	return parseListing(p.Stdout.String())
 }
 
-// WhyEnded says in one line why a process ended that failed: if neither a crash nor a
-// benchmark says it, with the last line that it printed.
-func WhyEnded(said string, state *os.ProcessState) string {
-	why := child.WhyFailed(said, state)
-	if strings.HasPrefix(why, "ended with ") {
+// Ended is the failure of a process that has ended, and printed said: if neither a crash nor
+// a benchmark gives a reason, with the last line.
+func Ended(said string, state *os.ProcessState) *Failure {
+	kind, why := child.WhyFailed(said, state)
+	if kind == failure.Exit {
 		why += LastLine(said)
 	}
-	return why
+	return &Failure{Kind: kind, Reason: why, Output: child.Excerpt(said)}
 }
 
 // LastLine returns the last line of what a program has printed, but for what package testing

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // A Process is a benchmark that is being driven. Its methods must not be called
@@ -388,9 +389,9 @@ func (p *Process) answer(word string) (*answer, error) {
 	case saysRefused:
 		return nil, p.fail(&Refusal{cmp.Or(a.optionalText(), noReason)})
 	case saysSkipped:
-		return nil, p.fail(&Failure{Reason: "skipped: " + reason(a.optionalText())})
+		return nil, p.fail(&Failure{Kind: failure.Skip, Reason: "skipped: " + reason(a.optionalText())})
 	case saysFailed:
-		return nil, p.fail(&Failure{Reason: "failed: " + reason(a.optionalText()), Output: child.Excerpt(p.proc.Printed())})
+		return nil, p.fail(&Failure{Kind: failure.Fail, Reason: "failed: " + reason(a.optionalText()), Output: child.Excerpt(p.proc.Printed())})
 	}
 	return nil, p.fail(fmt.Errorf("program: the process said %.100q when %s was due", line, word))
 }
@@ -439,14 +440,11 @@ func (p *Process) hang() error {
 // a Go program. what says what it did not do in time.
 func Hung(what, printed string) *Failure {
 	return &Failure{
+		Kind:   failure.Hang,
 		Reason: what + ": hangs, or needs a longer --timeout" + child.At(child.WhereHung(printed)),
 		Output: child.Excerpt(printed),
 	}
 }
-
-// EndedWithoutRunning is the reason of the [*Failure] of a process that ended with success
-// before it was ready for a slice.
-const EndedWithoutRunning = "ended without running a benchmark"
 
 // dead says why a process has ended that should not have.
 func (p *Process) dead() error {
@@ -454,14 +452,14 @@ func (p *Process) dead() error {
 		return p.fail(why)
 	}
 	said, state := p.proc.Printed(), p.proc.Cmd.ProcessState
-	why := WhyEnded(said, state)
+	f := Ended(said, state)
 	if state.Success() {
 		// It is in order, but for the benchmark.
-		if why = EndedWithoutRunning; p.hello.Mode != "" {
-			why = "the benchmark or its package ended the process" + LastLine(said)
+		if f.Kind, f.Reason = failure.Unstarted, "ended without running a benchmark"; p.hello.Mode != "" {
+			f.Kind, f.Reason = "", "the benchmark or its package ended the process"+LastLine(said)
 		}
 	}
-	return p.fail(&Failure{Reason: why, Output: child.Excerpt(said)})
+	return p.fail(f)
 }
 
 // noReason stands for a reason that is not given.

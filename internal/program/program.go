@@ -18,6 +18,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/hwcount"
 )
 
@@ -39,11 +40,15 @@ func (r *Refusal) Error() string { return "not to be driven: " + r.Reason }
 // A Failure says why a process was of no use: it crashed, failed, skipped itself,
 // or took too long.
 type Failure struct {
+	Kind   failure.Kind
 	Reason string // one line
 	Output string // what the process printed; "" if nothing
 }
 
 func (f *Failure) Error() string { return f.Reason }
+
+// FailureKind is for [failure.Of].
+func (f *Failure) FailureKind() failure.Kind { return f.Kind }
 
 // Output returns what a process printed before it failed with err, shortened; "" if err
 // is no Failure, or it printed nothing.

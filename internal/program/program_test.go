@@ -223,7 +223,7 @@ func TestViolations(t *testing.T) {
 		{"hello", "hello\tsession\tmany", "invalid syntax"},
 		{"hello", "hello\tsession\t1\t0\t7", `"7" is no value`},
 		{"hello", "good morning", "when hello was due"},
-		{"hello", "exit", EndedWithoutRunning},
+		{"hello", "exit", "ended without running a benchmark"},
 		{"run", "slice\t9\t100", "a slice of 9 operations, when 8 were due"},
 		{"run", "slice\t{n}", "unexpected EOF"},
 		{"run", "slice\t{n}\t-5", "invalid syntax"},
@@ -315,7 +315,7 @@ func TestLeft(t *testing.T) {
 	limit := func(c *Config) { c.Timeout = time.Minute }
 	for _, c := range []struct{ name, script, want string }{
 		{"ends", least + ";run:exit", "the benchmark or its package ended the process"},
-		{"ends early", "hello:exit", EndedWithoutRunning},
+		{"ends early", "hello:exit", "ended without running a benchmark"},
 		{"fails", least + ";end:failed\t\"last words\"", "failed: last words"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // A Hole is a measurement that was due and is not there.
@@ -13,7 +15,8 @@ type Hole struct {
 	Case   string // full benchmark name, with "Benchmark"; "" means all of Pkg
 	Block  string // block in which it is missing; "" means all
 	Side   string // of the version that lacks it, as in Case; "" if there is one
-	Reason string
+	Kind   failure.Kind
+	Reason string // for people
 
 	// Skipped means that the benchmark skipped itself: nothing was due.
 	Skipped bool
@@ -41,12 +44,53 @@ func (h Hole) Name() string {
 
 // Gone reports whether the hole is of a benchmark that only the other of two versions
 // has.
-func (h Hole) Gone() bool {
-	return h.Skipped && (h.Side == SideNew && h.Reason == OnlyIn(SideOld) || h.Side == SideOld && h.Reason == OnlyIn(SideNew))
+func (h Hole) Gone() bool { return h.Kind == failure.Gone }
+
+// Detail returns the reason without what Kind and the level of the hole say.
+func (h Hole) Detail() string {
+	reason := strings.TrimPrefix(h.Reason, ListingFailed)
+	if word := words[h.Kind]; word != "" {
+		reason = strings.TrimPrefix(reason, word)
+	}
+	return reason
 }
 
-// SameCode is why a benchmark is not measured that can reach nothing that differs in two versions.
-const SameCode = "nothing that it can reach differs"
+// words begin the reasons of some kinds.
+var words = map[failure.Kind]string{failure.Crash: "crashed: ", failure.Fail: "failed: ", failure.Skip: "skipped: "}
+
+// oldKind is the kind of a hole of a file from before kinds were written: its reason says it.
+func oldKind(h Hole) failure.Kind {
+	switch {
+	case !h.Skipped:
+	case h.Reason == OnlyIn(SideOld), h.Reason == OnlyIn(SideNew):
+		return failure.Gone
+	case h.Reason == sameCode:
+		return failure.Unchanged
+	default:
+		return failure.Skip
+	}
+	reason := strings.TrimPrefix(h.Reason, ListingFailed)
+	for kind, word := range words {
+		if strings.HasPrefix(reason, word) {
+			return kind
+		}
+	}
+	switch {
+	case reason == NoOperations:
+		return failure.Crash
+	case strings.Contains(reason, ": hangs, or needs a longer --timeout"):
+		return failure.Hang
+	}
+	return ""
+}
+
+// sameCode is why a benchmark is not measured that can reach nothing that differs in two versions.
+const sameCode = "nothing that it can reach differs"
+
+// Unchanged returns the hole of a case of such a benchmark.
+func Unchanged(c Case) Hole {
+	return Hole{Pkg: c.Pkg, Case: c.Name, Side: c.Side, Kind: failure.Unchanged, Reason: sameCode, Skipped: true}
+}
 
 // UnchangedKey names the benchmark, behind its package, that is measured as the control of those.
 const UnchangedKey = "unchanged-control"
@@ -60,7 +104,7 @@ func (h Hole) Line() string {
 	if h.Case != "" { // which stands below its package
 		pkg, side = "", ""
 	}
-	return mark + formatFields("pkg", pkg, SideKey, side, "case", h.Case, "block", h.Block, "reason", strconv.Quote(h.Reason))
+	return mark + formatFields("pkg", pkg, SideKey, side, "case", h.Case, "block", h.Block, "reason", strconv.Quote(h.Reason), "kind", quoteSome(string(h.Kind)))
 }
 
 // parseHole reads what stands behind HoleMark, or SkipMark.
@@ -69,7 +113,10 @@ func parseHole(text string, skipped bool) (h Hole, err error) {
 	if err != nil {
 		return h, fmt.Errorf("malformed hole line: %w", err)
 	}
-	h = Hole{Pkg: fields["pkg"], Case: fields["case"], Block: fields["block"], Reason: fields["reason"], Skipped: skipped}
+	h = Hole{Pkg: fields["pkg"], Case: fields["case"], Block: fields["block"], Kind: failure.Kind(fields["kind"]), Reason: fields["reason"], Skipped: skipped}
+	if h.Kind == "" {
+		h.Kind = oldKind(h)
+	}
 	if h.Case == "" && h.Pkg != "" {
 		h.Side = fields[SideKey]
 		return h, nil

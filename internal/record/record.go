@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // A Record is what one step gave in one block: a result, or a hole that says why there
@@ -39,7 +41,7 @@ type Record struct {
 
 // NewHole returns the hole that a step leaves in block because of err.
 func NewHole(s Step, block int, err error) *Hole {
-	return &Hole{Case: s.FullName(), Block: strconv.Itoa(block), Reason: err.Error()}
+	return &Hole{Case: s.FullName(), Block: strconv.Itoa(block), Kind: failure.Of(err), Reason: err.Error()}
 }
 
 // text returns the lines of r, which stand in its package, with what units lack in front

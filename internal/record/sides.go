@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dynolab/dyno/internal/failure"
 )
 
 // The sides of a run that compares two versions: Case.Side and the columns.
@@ -110,14 +112,14 @@ func (s side) beneath(h Hole) (cases []Case) {
 // none if it has failed by itself, which is told. If what it is beneath has failed, or
 // its package, that is the reason.
 func (s side) lacks(c Case, other string) []Hole {
-	hole := Hole{Pkg: c.Pkg, Case: c.Name, Side: s.name, Skipped: true, Reason: OnlyIn(other)}
+	hole := Hole{Pkg: c.Pkg, Case: c.Name, Side: s.name, Skipped: true, Kind: failure.Gone, Reason: OnlyIn(other)}
 	for _, h := range s.failed {
 		switch {
 		case h.Pkg != c.Pkg:
 		case h.Case == c.Name:
 			return nil
 		case h.Case == "" || strings.HasPrefix(c.Name, h.Case+"/"):
-			hole.Skipped, hole.Reason = h.Skipped, h.Reason
+			hole.Skipped, hole.Kind, hole.Reason = h.Skipped, h.Kind, h.Reason
 		}
 	}
 	return []Hole{hole}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -29,8 +30,8 @@ func twoVersions(verdict compare.Verdict, ratio float64) *compare.Comparison {
 			Label: "run.bench", Path: "run.bench", Results: 96, Blocks: 12,
 			Config: []record.Setting{{Key: "machine", Values: []string{"box"}}, {Key: "toolchain", Values: []string{"go version go1.26.0 linux/amd64"}}},
 			Holes: []record.Hole{
-				{Pkg: "example.com/m", Case: "BenchmarkCame-2", Side: "old", Skipped: true, Reason: "only the new version has it"},
-				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Reason: "crashed: panic: oh"},
+				{Pkg: "example.com/m", Case: "BenchmarkCame-2", Side: "old", Skipped: true, Kind: failure.Gone, Reason: "only the new version has it"},
+				{Pkg: "example.com/m", Case: "BenchmarkCrash-2", Side: "new", Kind: failure.Crash, Reason: "crashed: panic: oh"},
 			},
 		}},
 		Warnings: []string{"missing results in run.bench, measurements that were due and failed: 1"},

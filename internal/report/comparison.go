@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/why"
@@ -284,7 +285,7 @@ func fileLine(f compare.File) string {
 func unreached(f compare.File) string {
 	n := 0
 	for _, h := range f.Holes {
-		if h.Reason == record.SameCode && h.Side == record.SideNew {
+		if h.Kind == failure.Unchanged && h.Side == record.SideNew {
 			n++
 		}
 	}

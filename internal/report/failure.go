@@ -3,10 +3,8 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dynolab/dyno/internal/compare"
-	"github.com/dynolab/dyno/internal/record"
 )
 
 // faults says what fails by the fault of the new version, in a line for each way to
@@ -57,11 +55,7 @@ func described(f compare.Failure) string {
 	if f.Kind == compare.Gone {
 		return s
 	}
-	reason := strings.TrimPrefix(f.Reason, record.ListingFailed)
-	for _, word := range []string{"crashed: ", "failed: ", "skipped: "} {
-		reason = strings.TrimPrefix(reason, word)
-	}
-	return s + ": " + reason
+	return s + ": " + f.Detail
 }
 
 // otherFailures says, in as few words, what fails by no fault of the new version.

@@ -160,7 +160,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	fault := func(name string) compare.Failure {
 		return compare.Failure{Row: name, Col: "new", Kind: compare.Gone, Reason: "only the old version has it", Fault: true}
 	}
-	sub := compare.Failure{Pkg: "example.com/tiny/sub", Col: "new", Kind: compare.Crashes, Reason: record.ListingFailed + "crashed: panic: init (sub.go:3)", Fault: true}
+	sub := compare.Failure{Pkg: "example.com/tiny/sub", Col: "new", Kind: compare.Crashes, Reason: record.ListingFailed + "crashed: panic: init (sub.go:3)", Detail: "panic: init (sub.go:3)", Fault: true}
 	accepted := fault("E")
 	accepted.Fault, accepted.Accepted = false, true
 	for _, c := range []struct {

@@ -254,7 +254,7 @@ func fileObject(f compare.File) object {
 		"planned_blocks,omitempty", f.Planned, "complete_blocks,omitempty", f.Ended,
 		"config", each(f.Config, func(s record.Setting) object { return object{"key", s.Key, "values", s.Values} }),
 		"holes", each(f.Holes, func(h record.Hole) object {
-			return object{"pkg,omitempty", h.Pkg, "case", h.Case, "block,omitempty", h.Block, "side,omitempty", h.Side, "reason", h.Reason, "skipped", h.Skipped}
+			return object{"pkg,omitempty", h.Pkg, "case", h.Case, "block,omitempty", h.Block, "side,omitempty", h.Side, "kind,omitempty", h.Kind, "reason", h.Reason, "skipped", h.Skipped}
 		}),
 		"clauses,omitempty", each(f.Clauses, func(c record.BoardClause) object {
 			return object{"implementation", c.Impl, "clause", c.Name, "result", c.Result, "outcome,omitempty", c.Outcome, "why,omitempty", c.Why}

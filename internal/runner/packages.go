@@ -14,6 +14,7 @@ import (
 
 	"github.com/dynolab/dyno/internal/calibrate"
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/program/subject"
 	"github.com/dynolab/dyno/internal/record"
@@ -292,12 +293,14 @@ func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Pla
 		return nil, err
 	}
 	var with []testbin.Binary // that have benchmarks
+	unlisted := false
 	for _, b := range t.Binaries {
 		fmt.Fprintf(w, "listing the benchmarks of %s\n", b.Pkg)
 		l, err := list(ctx, w, b, plan)
 		if err != nil {
 			return nil, err
 		}
+		unlisted = unlisted || slices.ContainsFunc(l.Absent, func(h record.Hole) bool { return h.Case == "" })
 		if len(l.Cases) > 0 {
 			with = append(with, b)
 		}
@@ -316,7 +319,7 @@ func listTests(ctx context.Context, w io.Writer, folder string, plan *record.Pla
 		h := t.Absent[i]
 		return nil, fmt.Errorf("nothing to measure: every benchmark that matches skips itself or fails, such as %s (%s)", h.Case, h)
 	}
-	if slices.ContainsFunc(t.Absent, func(h record.Hole) bool { return strings.HasPrefix(h.Reason, record.ListingFailed) }) {
+	if unlisted {
 		return nil, errors.New("nothing to measure: no package could list its benchmarks; why stands above")
 	}
 	if plan.Bench == "." {
@@ -342,7 +345,7 @@ func list(ctx context.Context, w io.Writer, b testbin.Binary, plan *record.Plan)
 	}
 	if err != nil {
 		fmt.Fprintf(w, "benchrun: %s: listing its benchmarks: %s\n", name, describe(err))
-		l.Absent = append(l.Absent, record.Hole{Reason: record.ListingFailed + err.Error()})
+		l.Absent = append(l.Absent, record.Hole{Kind: failure.Of(err), Reason: record.ListingFailed + err.Error()})
 	}
 	for i, h := range l.Absent {
 		h.Pkg, h.Side = b.Pkg, b.Side

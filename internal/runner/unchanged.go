@@ -78,7 +78,7 @@ func (v *Versions) leaveOutUnchanged(ctx context.Context, seed uint64) error {
 	}
 	for _, k := range v.cases {
 		if isSame(k) {
-			v.absent = append(v.absent, record.Hole{Pkg: k.Pkg, Case: k.Name, Side: k.Side, Reason: record.SameCode, Skipped: true})
+			v.absent = append(v.absent, record.Unchanged(k))
 		}
 	}
 	v.cases = slices.DeleteFunc(v.cases, isSame)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/recordtest"
@@ -78,7 +79,7 @@ func (w *watched) Block(n, of int) { w.blocks = append(w.blocks, n) }
 func fake(bad int) func(record.Step) (string, error) {
 	return func(s record.Step) (string, error) {
 		if s.Index == bad {
-			return "", &program.Failure{Reason: `crashed: panic: "oh"`, Output: "oh"}
+			return "", &program.Failure{Kind: failure.Crash, Reason: `crashed: panic: "oh"`, Output: "oh"}
 		}
 		return fmt.Sprintf("%s \t 1 \t %d ns/op", s.FullName(), 100+s.Index), nil
 	}
@@ -230,7 +231,7 @@ pkg: example.com/b
 			t.Errorf("warnings %q lack %q", warnings, want)
 		}
 	}
-	if h := c.Files[0].Holes; len(h) != 6 || h[0] != (record.Hole{Pkg: "example.com/b", Case: "BenchmarkAbsent-2", Reason: "needs a board", Skipped: true}) || h[1].Name() != "example.com/c" {
+	if h := c.Files[0].Holes; len(h) != 6 || h[0] != (record.Hole{Pkg: "example.com/b", Case: "BenchmarkAbsent-2", Kind: failure.Skip, Reason: "needs a board", Skipped: true}) || h[2].Kind != failure.Crash || h[1].Name() != "example.com/c" {
 		t.Errorf("holes %+v", h)
 	}
 	for _, bad := range []string{"pooled", "differ", "unpaired"} {

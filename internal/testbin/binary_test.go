@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/patience"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
@@ -236,10 +237,10 @@ func TestCases(t *testing.T) {
 		t.Errorf("cases %q, want %q", got, want)
 	}
 	want := []record.Hole{
-		{Case: "BenchmarkSubject/crash", Reason: "crashed: panic: oh no (" + whereIs(t, `panic("oh no")`) + ")"},
-		{Case: "BenchmarkSubject/exit", Reason: "ended with exit status 7: on standard error"}, // printed last
-		{Case: "BenchmarkSubject/fatal", Reason: "failed: " + whereIs(t, `b.Fatal("wrong`) + ": wrong checksum"},
-		{Case: "BenchmarkSubject/skip", Reason: "needs a board", Skipped: true},
+		{Case: "BenchmarkSubject/crash", Kind: failure.Crash, Reason: "crashed: panic: oh no (" + whereIs(t, `panic("oh no")`) + ")"},
+		{Case: "BenchmarkSubject/exit", Kind: failure.Exit, Reason: "ended with exit status 7: on standard error"}, // printed last
+		{Case: "BenchmarkSubject/fatal", Kind: failure.Fail, Reason: "failed: " + whereIs(t, `b.Fatal("wrong`) + ": wrong checksum"},
+		{Case: "BenchmarkSubject/skip", Kind: failure.Skip, Reason: "needs a board", Skipped: true},
 	}
 	if !slices.Equal(l.Absent, want) {
 		t.Errorf("absent\n%+v, want\n%+v", l.Absent, want)

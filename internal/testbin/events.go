@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -83,9 +84,9 @@ func (r *report) takeAbsent(word, name, said string) {
 		return
 	}
 	reason := cmp.Or(child.LatestEntry(said), "no reason given")
-	h := record.Hole{Case: name, Reason: "failed: " + reason}
+	h := record.Hole{Case: name, Kind: failure.Fail, Reason: "failed: " + reason}
 	if word == "skipped" {
-		h = record.Hole{Case: name, Reason: withoutPosition(reason), Skipped: true}
+		h = record.Hole{Case: name, Kind: failure.Skip, Reason: withoutPosition(reason), Skipped: true}
 	}
 	r.absent = append(r.absent, h)
 }
@@ -96,7 +97,7 @@ func (r *report) listing(pkg string) *Listing {
 	for _, res := range r.results {
 		c := record.Case{Pkg: pkg, Name: res.name}
 		if res.n == 0 {
-			l.Absent = append(l.Absent, record.Hole{Case: res.name, Reason: record.NoOperations})
+			l.Absent = append(l.Absent, record.Hole{Case: res.name, Kind: failure.Crash, Reason: record.NoOperations})
 			continue
 		}
 		l.Cases = append(l.Cases, c)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -65,7 +66,7 @@ func BenchmarkSub(b *testing.B) {
 	if !slices.Equal(l.Cases, want) || len(l.Says) != 1 || l.Says[want[1]] != "says so" {
 		t.Errorf("cases %+v, want %+v; they say %v", l.Cases, want, l.Says)
 	}
-	if len(l.Absent) != 2 || l.Absent[0] != (record.Hole{Case: "BenchmarkSkips", Reason: "not here", Skipped: true}) ||
+	if len(l.Absent) != 2 || l.Absent[0] != (record.Hole{Case: "BenchmarkSkips", Kind: failure.Skip, Reason: "not here", Skipped: true}) ||
 		l.Absent[1].Case != "BenchmarkFails" || !strings.HasPrefix(l.Absent[1].Reason, "failed: a_test.go:") {
 		t.Errorf("absent %+v", l.Absent)
 	}

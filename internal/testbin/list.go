@@ -19,6 +19,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -67,7 +68,7 @@ func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.D
 		switch {
 		case len(left) > 0 && len(out.began) == 0, out.spoke && !out.main:
 			return l, s.endedEarly(f, out)
-		case f == nil && out.running == "", f != nil && strings.HasPrefix(f.Reason, "failed: "):
+		case f == nil && out.running == "", f != nil && f.Kind == failure.Fail:
 			// Each failure is in the listing.
 			for _, name := range left {
 				l.Absent = append(l.Absent, record.Hole{Case: name, Reason: "did not run, though nothing failed: TestMain or another benchmark ended the process"})
@@ -81,8 +82,8 @@ func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.D
 		if f == nil {
 			f = &program.Failure{Reason: "ended the process, with success" + program.LastLine(out.text)}
 		}
-		h := record.Hole{Case: cmp.Or(out.panicked, out.running), Reason: f.Reason}
-		if out.panicked == "" && strings.HasPrefix(f.Reason, "crashed: ") {
+		h := record.Hole{Case: cmp.Or(out.panicked, out.running), Kind: f.Kind, Reason: f.Reason}
+		if out.panicked == "" && f.Kind == failure.Crash {
 			found, err := s.culprit(ctx, out.began, cpu, timeout)
 			if err != nil {
 				return l, err
@@ -107,17 +108,13 @@ func (s Binary) endedEarly(f *program.Failure, out output) error {
 		who = "its TestMain"
 	}
 	if f == nil {
-		f = &program.Failure{Reason: "ended with exit status 0" + program.LastLine(out.text), Output: child.Excerpt(out.text)}
+		f = &program.Failure{Kind: failure.Exit, Reason: "ended with exit status 0" + program.LastLine(out.text), Output: child.Excerpt(out.text)}
 	}
-	how, ok := strings.CutPrefix(f.Reason, "ended with ")
-	if !ok {
+	if f.Kind != failure.Exit {
 		return f // it crashed, or hangs
 	}
-	status, said, _ := strings.Cut(how, ": ")
-	if said != "" {
-		said = ": " + said
-	}
-	return &program.Failure{Reason: who + " ended with " + status + " before any benchmark ran" + said, Output: f.Output}
+	said := program.LastLine(f.Output)
+	return &program.Failure{Reason: who + " " + strings.TrimSuffix(f.Reason, said) + " before any benchmark ran" + said, Output: f.Output}
 }
 
 // hasTestMain reports whether a test file has a TestMain.
@@ -175,8 +172,8 @@ func (s Binary) culprit(ctx context.Context, begun []string, cpu int, timeout ti
 			case err == nil:
 			case !errors.As(err, &f):
 				return record.Hole{}, err
-			case strings.HasPrefix(f.Reason, "crashed: "):
-				return record.Hole{Case: name, Reason: f.Reason}, nil
+			case f.Kind == failure.Crash:
+				return record.Hole{Case: name, Kind: f.Kind, Reason: f.Reason}, nil
 			}
 		}
 	}

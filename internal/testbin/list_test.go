@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -54,9 +55,9 @@ BenchmarkG
 		t.Errorf("says %v", l.Says)
 	}
 	absent := []record.Hole{
-		{Case: "BenchmarkB", Reason: "not here: no such board", Skipped: true},
-		{Case: "BenchmarkC", Reason: "no reason given", Skipped: true},
-		{Case: "BenchmarkD/y", Reason: "failed: a_test.go:12: lost 3 tasks"},
+		{Case: "BenchmarkB", Kind: failure.Skip, Reason: "not here: no such board", Skipped: true},
+		{Case: "BenchmarkC", Kind: failure.Skip, Reason: "no reason given", Skipped: true},
+		{Case: "BenchmarkD/y", Kind: failure.Fail, Reason: "failed: a_test.go:12: lost 3 tasks"},
 	}
 	if !slices.Equal(l.Absent, absent) {
 		t.Errorf("absent\n%+v, want\n%+v", l.Absent, absent)

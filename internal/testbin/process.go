@@ -78,7 +78,7 @@ func (v invocation) run(ctx context.Context) (out output, err error) {
 		}
 		return out, program.Hung(fmt.Sprintf("%s after %v", what, v.timeout), said)
 	case p.Failed():
-		return out, &program.Failure{Reason: program.WhyEnded(said, cmd.ProcessState), Output: child.Excerpt(said)}
+		return out, program.Ended(said, cmd.ProcessState)
 	}
 	return out, nil
 }

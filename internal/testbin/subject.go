@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/child"
+	"github.com/dynolab/dyno/internal/failure"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -83,7 +84,7 @@ func Drive(ctx context.Context, c program.Config) (*program.Process, error) {
 	c.Env = append(slices.Clone(c.Env), "GOMAXPROCS="+strconv.Itoa(c.CPU))
 	p, err := program.Start(ctx, c)
 	var f *program.Failure
-	if errors.As(err, &f) && f.Reason == program.EndedWithoutRunning && slices.Contains(strings.Split(f.Output, "\n"), "PASS") {
+	if errors.As(err, &f) && f.Kind == failure.Unstarted && slices.Contains(strings.Split(f.Output, "\n"), "PASS") {
 		f.Reason = "there is no benchmark of that name"
 	}
 	return p, err
@@ -161,29 +162,29 @@ func (o *output) resultsOf(step record.Step, count int) (string, error) {
 		return resultLines(o.text, step.FullName(), count)
 	}
 	lines := o.lines(step.Case.Name, step.FullName())
-	why := "gave no result: it ended the process, or did not run"
+	kind, why := failure.Kind(""), "gave no result: it ended the process, or did not run"
 	switch {
 	case o.hasNoOperations():
-		why = record.NoOperations
+		kind, why = failure.Crash, record.NoOperations
 	case len(lines) == count:
 		return strings.Join(lines, "\n"), nil
 	case len(o.absent) > 0 && o.absent[0].Skipped:
-		why = "skipped: " + o.absent[0].Reason
+		kind, why = failure.Skip, "skipped: "+o.absent[0].Reason
 	case len(lines) > 0:
 		why = fmt.Sprintf("gave %d of %d results: it ended the process", len(lines), count)
 	}
-	return "", &program.Failure{Reason: why, Output: child.Excerpt(o.text)}
+	return "", &program.Failure{Kind: kind, Reason: why, Output: child.Excerpt(o.text)}
 }
 
 // resultLines finds the count benchmark lines of name in what a subject printed.
 func resultLines(text, name string, count int) (string, error) {
-	why := "printed no result: it skipped itself, or ended the process"
+	kind, why := failure.Kind(""), "printed no result: it skipped itself, or ended the process"
 	var found []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if res, ok := record.ParseResult(line); ok && "Benchmark"+string(res.Name) == name {
 			if res.Iters == 0 {
-				why = record.NoOperations
+				kind, why = failure.Crash, record.NoOperations
 				break
 			}
 			if found = append(found, line); len(found) == count {
@@ -199,11 +200,11 @@ func resultLines(text, name string, count int) (string, error) {
 			said = strings.TrimSpace(after)
 		}
 		if ok && said != "" && strings.IndexAny(after, " \t") == 0 {
-			why = fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", record.Shortened(said))
+			kind, why = "", fmt.Sprintf("printed %s in its result line, which cannot be read any more; let it print on standard error", record.Shortened(said))
 		}
 	}
 	if len(found) > 0 {
-		why = fmt.Sprintf("printed %d of %d results: it ended the process", len(found), count)
+		kind, why = "", fmt.Sprintf("printed %d of %d results: it ended the process", len(found), count)
 	}
-	return "", &program.Failure{Reason: why, Output: child.Excerpt(text)}
+	return "", &program.Failure{Kind: kind, Reason: why, Output: child.Excerpt(text)}
 }

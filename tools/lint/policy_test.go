@@ -267,7 +267,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/program",
 			Why:      "it starts programs that speak the driving protocol and knows no more of them than that",
-			Ours:     []string{"internal/child", "internal/hwcount"},
+			Ours:     []string{"internal/child", "internal/failure", "internal/hwcount"},
 			TestOurs: []string{"internal/patience"},
 		},
 		{
@@ -294,7 +294,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/record",
 			Why:      "what is kept of a run is one format, for who writes it and for who reads it: neither knows the other",
-			Ours:     []string{"internal/filelock", "internal/foreign"},
+			Ours:     []string{"internal/failure", "internal/filelock", "internal/foreign"},
 			TestOurs: []string{"internal/recordtest"},
 			Others:   []string{"golang.org/x/perf/..."},
 		},
@@ -327,13 +327,13 @@ var importPolicy = Policy{
 			Packages: "internal/session",
 			Why:      "the loop that measures knows neither what is measured nor what becomes of the figures: a subject is an interface, and a comparison a function that is called at looks",
 			Ours:     []string{"internal/child", "internal/program", "internal/record", "internal/stats"},
-			TestOurs: []string{"internal/compare", "internal/recordtest"},
+			TestOurs: []string{"internal/compare", "internal/failure", "internal/recordtest"},
 			Others:   []string{"github.com/shirou/gopsutil/v4/...", "golang.org/x/perf/..."},
 		},
 		{
 			Packages: "internal/testbin",
 			Why:      "it makes subjects of Go packages, which it builds and lists; it knows neither contracts nor implementations",
-			Ours:     []string{"internal/child", "internal/counter", "internal/program", "internal/record", "internal/session"},
+			Ours:     []string{"internal/child", "internal/counter", "internal/failure", "internal/program", "internal/record", "internal/session"},
 			TestOurs: []string{"internal/hwcount", "internal/patience"},
 			Others: []string{
 				errgroup, // builds go on side by side
@@ -345,7 +345,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/compare",
 			Why:      "it judges what is recorded, from any subject and for any output",
-			Ours:     []string{"internal/console", "internal/record", "internal/stats"},
+			Ours:     []string{"internal/console", "internal/failure", "internal/record", "internal/stats"},
 			TestOurs: []string{"internal/recordtest", "internal/session"},
 			Others:   []string{"golang.org/x/perf/..."},
 		},
@@ -401,7 +401,7 @@ var importPolicy = Policy{
 			Packages: "internal/runner",
 			Why:      "it carries out what commands measure on this host; how that is shown is theirs, so it knows no report",
 			Ours: []string{
-				"internal/baseline", "internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/counter", "internal/jobs", "internal/machinelock",
+				"internal/baseline", "internal/bisect", "internal/calibrate", "internal/child", "internal/compare", "internal/console", "internal/counter", "internal/failure", "internal/jobs", "internal/machinelock",
 				"internal/program/...", "internal/record", "internal/scratch", "internal/session", "internal/testbin", "internal/truth", "internal/versions",
 			},
 			Others: []string{errgroup, "golang.org/x/mod/modfile"}, // two versions are built side by side; an error names the modules of a workspace
@@ -425,7 +425,7 @@ var importPolicy = Policy{
 		{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
-			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/console", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
+			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/console", "internal/failure", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
 			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
 			Others: []string{
 				"github.com/google/pprof/...",
@@ -437,7 +437,7 @@ var importPolicy = Policy{
 		{
 			Packages: "hw",
 			Why:      "it brings firmware to boards and reads what comes back: it knows the protocol and the format of results, and no board or implementation by name",
-			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/console", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
+			Ours:     []string{"hw/boards", "hw/firmware/line", "internal/child", "internal/compare", "internal/console", "internal/failure", "internal/filelock", "internal/record", "internal/scratch", "internal/session"},
 			TestOurs: []string{".", "hw/...", "internal/measure", "impls/...", "internal/barepath", "internal/patience"},
 			Others: []string{
 				"github.com/agnivade/levenshtein",
@@ -522,8 +522,13 @@ var importPolicy = Policy{
 			Why:      "tests of time limits vary the limit, whatever it is that the limit ends",
 		},
 		{
+			Packages: "internal/failure",
+			Why:      "it has words that who starts processes and who compares agree on, and nothing else",
+		},
+		{
 			Packages: "internal/child",
 			Why:      "it starts processes and ends them, and knows nothing of what they are: the engine has test binaries, boards have emulators and compilers",
+			Ours:     []string{"internal/failure"},
 		},
 		{
 			Packages: "internal/filelock",

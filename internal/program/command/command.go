@@ -125,7 +125,7 @@ func (c Command) Once(ctx context.Context, env []string, timeout time.Duration) 
 	took := time.Since(began)
 	state := cmd.ProcessState
 	if p.Failed() {
-		return program.Slice{}, &program.Failure{Reason: program.WhyEnded(p.Printed(), state), Output: child.Excerpt(p.Printed())}
+		return program.Slice{}, program.Ended(p.Printed(), state)
 	}
 	return program.Slice{N: 1, Elapsed: took, CPU: state.UserTime() + state.SystemTime(), NoMemory: true}, nil
 }
