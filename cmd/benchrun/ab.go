@@ -145,7 +145,7 @@ func (c *abFlags) compared(ctx context.Context, cmd *cobra.Command, one *runner.
 	}
 	con := consoleOf(cmd)
 	file := why.File{Comparison: compared, Plan: run.Plan, Binaries: run.Binaries}
-	return compared, file.Explain(ctx, con, con, why.Options{Draw: report.WriteFlames})
+	return compared, file.Explain(ctx, con, con, why.Options{})
 }
 
 // several shows what several machines say of the same two versions: each by itself, then

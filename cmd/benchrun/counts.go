@@ -7,7 +7,6 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/why"
 )
@@ -19,7 +18,7 @@ func explainCounts(c *compare.Comparison, run *runner.ABRun) (lines []string, mo
 	if c == nil || run.Counted == nil {
 		return nil, "", nil
 	}
-	cells, err := why.ExplainCounts(c, run.Plan, run.Counted.Sides, report.WriteFlames)
+	cells, err := why.ExplainCounts(c, run.Plan, run.Counted.Sides)
 	for _, e := range cells {
 		if e.Explained {
 			lines = append(lines, console.Printable(e.Row+": "+e.Sentence))

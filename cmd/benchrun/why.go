@@ -9,7 +9,6 @@ import (
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
-	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
 	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/why"
@@ -55,5 +54,5 @@ func explainFile(cmd *cobra.Command, c *compare.Comparison, all bool, long time.
 	}
 	defer rebuilt.Close()
 	file := why.File{Comparison: c, Plan: run.Plan, Binaries: rebuilt.Binaries, Others: rebuilt.Others, All: all}
-	return file.Explain(ctx, cmd.OutOrStdout(), con, why.Options{Time: long, Draw: report.WriteFlames})
+	return file.Explain(ctx, cmd.OutOrStdout(), con, why.Options{Time: long})
 }

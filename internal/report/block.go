@@ -57,11 +57,6 @@ type (
 		Name, Alt string
 		chart     chart
 	}
-	// A Picture is a whole SVG document, shown as it is, which only a page does.
-	Picture struct {
-		SVG []byte
-		Alt string
-	}
 	// A Fold is blocks below a line, hidden where that is possible unless it is Open.
 	Fold struct {
 		Summary string
@@ -122,7 +117,6 @@ func (Note) block()      {}
 func (List) block()      {}
 func (Tally) block()     {}
 func (Figure) block()    {}
-func (Picture) block()   {}
 func (Fold) block()      {}
 func (Panel) block()     {}
 func (Verbatim) block()  {}

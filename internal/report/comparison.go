@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,11 +32,9 @@ type Extra struct {
 	Title string             // what was compared, where and when, if empty
 	Card  *targets.Scorecard // the targets that the results decide
 
-	// Why explains differences, on a Page. Its flame graphs are in Folder, and left out
-	// if that is nil. Profiles is the start of the links to its profiles, to which a
-	// path in Why is added; empty if they cannot be looked at.
+	// Why explains differences, on a Page. Profiles is the start of the links to its
+	// profiles, to which a path in Why is added; empty if they cannot be looked at.
 	Why      *why.Index
-	Folder   fs.FS
 	Profiles string
 
 	Home []Link // to other pages

@@ -11,8 +11,7 @@
 //     html/page.tmpl. They know nothing of what these are about; a new document needs no
 //     renderer, and a new renderer no document.
 //  4. One chart engine (svg.go) draws figures as SVG: in a page, where they follow the
-//     reader's width, and light or dark; and as files beside Markdown. [WriteFlames] draws the
-//     profiles that package why compares.
+//     reader's width, and light or dark; and as files beside Markdown.
 //  5. [JSON] and the functions like it, [WriteJSON] and [CSV], are for programs: their schemas are of
 //     the data and not of blocks.
 //  6. [Write] puts the page, the Markdown with its charts, and the JSON beside the

@@ -52,9 +52,6 @@ var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 	"policy": func() string { return Policy() }, "script": func() template.JS { return template.JS(pageScript) }, "style": Style, "lowerFirst": lowerFirst, "href": href, "class": class, "noteID": noteID, "noted": noted, "breaking": breaking,
 	"symbols": func() template.HTML { return template.HTML(symbolDefs()) },
 	"bar":     barPicture,
-	"dataURL": func(svg []byte) template.URL {
-		return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
-	},
 }).Parse(pageText))
 
 // HTML writes the blocks as one page. It refers to nothing outside itself, but for the

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/why"
@@ -177,8 +176,8 @@ func TestHTMLEscapes(t *testing.T) {
 	c := compareText(t, "machine: "+evil+"\nblock: 1\nBenchmarkX"+evil+"/impl="+evil+" 1 5 ns/op\nBenchmarkX"+evil+"/impl=b 1 6 ns/op 3 "+evil+
 		"\n# hole: case=X/impl=c reason="+fmt.Sprintf("%q", evil)+"\n")
 	c.Warnings, c.Problems = append(c.Warnings, evil), append(c.Problems, evil)
-	x := &why.Index{Cells: []why.Cell{{Row: c.Tables[0].Rows[0].Name, Base: evil, Column: "b", Sentence: evil, Notes: []string{evil}, Profiles: []why.Profile{{Kind: evil, Flame: "f.svg"}}}}}
-	page := pageOf(t, c, Extra{Title: evil, Why: x, Folder: fstest.MapFS{"f.svg": {Data: []byte(evil)}}, Profiles: `javascript:alert(1)//`})
+	x := &why.Index{Cells: []why.Cell{{Row: c.Tables[0].Rows[0].Name, Base: evil, Column: "b", Sentence: evil, Notes: []string{evil}, Profiles: []why.Profile{{Kind: evil, Diff: evil}}}}}
+	page := pageOf(t, c, Extra{Title: evil, Why: x, Profiles: `javascript:alert(1)//`})
 	if strings.Contains(withoutScript(page), "<script") || strings.Contains(page, `"javascript:`) {
 		t.Errorf("a name became markup")
 	}
@@ -196,13 +195,11 @@ func TestHTMLIsSmall(t *testing.T) {
 	}
 }
 
-// What explains a difference stands with its benchmark, its flame graph as a
-// picture.
+// What explains a difference stands with its benchmark, and leads to pprof's pages of it.
 func TestHTMLExplains(t *testing.T) {
 	c := turns(t)
 	t0 := c.Tables[0]
 	r, col := cellWith(t, c, compare.Verdict.Proven)
-	svg := []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")
 	x := &why.Index{Cells: []why.Cell{{
 		Pkg: "p", Row: r.Name, Base: t0.Cols[r.Base].Name, Column: t0.Cols[col].Name, Sentence: "It allocates less.",
 		Counters: []why.Counter{
@@ -210,24 +207,20 @@ func TestHTMLExplains(t *testing.T) {
 			{Name: "page faults", Unit: "/op", Base: 2, This: 2},
 		},
 		Profiles: []why.Profile{{
-			Kind: why.CPU, Unit: "ns/op", Base: why.Side{Path: "a/base.pb.gz"}, This: why.Side{Path: "a/this.pb.gz"}, Flame: "a/flame.svg",
+			Kind: why.CPU, Unit: "ns/op", Base: why.Side{Path: "a/base.pb.gz"}, This: why.Side{Path: "a/this.pb.gz"}, Diff: "a/diff.pb.gz",
 			Top: []why.Change{{Name: "runtime.mallocgc", Base: why.Cost{Flat: 30}, This: why.Cost{Flat: 12}}},
 		}},
 	}}}
-	page := pageOf(t, c, Extra{Why: x, Folder: fstest.MapFS{"a/flame.svg": {Data: svg}}, Profiles: "profile/"})
+	page := pageOf(t, c, Extra{Why: x, Profiles: "profile/"})
 	mentions(t, html.UnescapeString(page),
 		"It allocates less.", "context switches", "0.400 to 0.600", "runtime.mallocgc", "−18.00 ns",
-		`src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString(svg), `href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`,
+		`href="profile/a/base.pb.gz/"`, `href="profile/a/this.pb.gz/"`, `href="profile/a/diff.pb.gz/"`,
 	)
 	if strings.Contains(page, "page faults") {
 		t.Error("a counter that did not move is shown")
 	}
-	// A graph that is too large for the page, or that a path leads elsewhere for, is
-	// left out.
-	for _, folder := range []fstest.MapFS{{"a/flame.svg": {Data: make([]byte, maxFlame+1)}}, {}} {
-		if page := pageOf(t, c, Extra{Why: x, Folder: folder}); strings.Contains(page, "<img") || !strings.Contains(page, "runtime.mallocgc") {
-			t.Error("a graph that cannot be shown is there, or the rest is not")
-		}
+	if page := pageOf(t, c, Extra{Why: x}); strings.Contains(page, "profile/") || !strings.Contains(page, "go tool pprof -http : why/a/diff.pb.gz") {
+		t.Error("where nothing serves profiles the page leads to them, or does not say how to open them")
 	}
 }
 

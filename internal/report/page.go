@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -463,27 +462,26 @@ var kindNames = map[why.Kind]string{why.CPU: "CPU time", why.Alloc: "Bytes alloc
 // more.
 const shownChanges = 12
 
-// maxFlame bounds the flame graphs that a report takes, in bytes: it is to stay a
-// page that opens at once.
-const maxFlame = 256 << 10
-
-// profileFold shows a profile: tables of the largest changes, and its flame graph.
+// profileFold shows a profile: tables of the largest changes, and links to pprof's pages of it,
+// or where nothing serves those, the command that opens them.
 func profileFold(e *why.Cell, p why.Profile, x Extra) Fold {
 	name := cmp.Or(kindNames[p.Kind], string(p.Kind)) + " by function"
 	// Groups add up to the totals; a function may stand for what it calls, and is
 	// ordered by that.
 	blocks := slices.Concat(
 		changeTable(e, p, name, "all of it", p.Groups, false),
-		changeTable(e, p, name, "with all that it calls, the largest changes first", p.Top, true),
-		flamePicture(p, name, x.Folder))
+		changeTable(e, p, name, "with all that it calls, the largest changes first", p.Top, true))
 	var links []Link
-	for _, side := range []struct{ name, path string }{{e.Base, p.Base.Path}, {e.Column, p.This.Path}} {
+	for _, side := range []struct{ name, path string }{{e.Base, p.Base.Path}, {e.Column, p.This.Path}, {"the difference", p.Diff}} {
 		if x.Profiles != "" && side.path != "" {
 			links = append(links, Link{x.Profiles + side.path + "/", side.name})
 		}
 	}
-	if len(links) > 0 {
+	switch {
+	case len(links) > 0:
 		blocks = append(blocks, Paragraph{Text: "Open in pprof:", Links: links})
+	case p.Diff != "":
+		blocks = append(blocks, Paragraph{Text: "In pprof: go tool pprof -http : why/" + p.Diff, Tone: Dim})
 	}
 	return Fold{Summary: name, Blocks: blocks}
 }
@@ -506,23 +504,4 @@ func changeTable(e *why.Cell, p why.Profile, name, says string, changes []why.Ch
 		{head: "change", right: true, text: func(k why.Change) string { return formatDelta(cost(k.This)-cost(k.Base), p.Unit) }},
 	})
 	return []Block{labelled(t, name+" of "+e.Column, p.Unit+", "+says)}
-}
-
-// flamePicture is the flame graph of a profile, if it can be shown.
-func flamePicture(p why.Profile, name string, folder fs.FS) []Block {
-	if p.Flame == "" || folder == nil {
-		return nil
-	}
-	info, err := fs.Stat(folder, p.Flame)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFlame {
-		return nil
-	}
-	svg, err := fs.ReadFile(folder, p.Flame)
-	if err != nil {
-		return nil
-	}
-	return []Block{
-		Paragraph{Text: "Flame graph of the change:", Tone: Dim},
-		Picture{svg, "Flame graph of the change: " + name + "; the tables have the largest of it"},
-	}
 }

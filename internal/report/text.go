@@ -29,7 +29,7 @@ func (o TextOptions) blocks(blocks []Block) string {
 	var parts []string
 	for _, b := range blocks {
 		switch b.(type) {
-		case Figure, Picture:
+		case Figure:
 		default:
 			parts = append(parts, o.block(b))
 		}

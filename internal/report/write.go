@@ -100,11 +100,11 @@ func explained(c *compare.Comparison) Extra {
 		return Extra{}
 	}
 	path := c.Files[0].Path
-	x, folder, _, err := why.ReadFS(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	x, _, err := why.ReadFS(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
 		return Extra{}
 	}
-	return Extra{Why: x, Folder: folder}
+	return Extra{Why: x}
 }
 
 // Path returns where the report of the results files belongs: beside the first

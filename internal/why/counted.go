@@ -260,9 +260,8 @@ type SidesOf func(pkg, name string, cpu int, base, this string) (b, t []counter.
 
 // ExplainCounts explains each difference of instructions that c proves between two sides of plan,
 // by what was counted for it, and adds it to the index of the results, with profiles that go tool
-// pprof opens, and with -diff_base the difference. draw draws their graphs. What sides does not
-// know, because the run was resumed, is left out.
-func ExplainCounts(c *compare.Comparison, plan *record.Plan, sides SidesOf, draw func(results string, c *Cell) error) (cells []Cell, err error) {
+// pprof opens. What sides does not know, because the run was resumed, is left out.
+func ExplainCounts(c *compare.Comparison, plan *record.Plan, sides SidesOf) (cells []Cell, err error) {
 	if !c.Counted() || len(c.Files) != 1 {
 		return nil, nil
 	}
@@ -296,9 +295,6 @@ func ExplainCounts(c *compare.Comparison, plan *record.Plan, sides SidesOf, draw
 				return nil, err
 			}
 			e.Profiles = []Profile{p}
-			if err := draw(results, &e); err != nil {
-				return nil, err
-			}
 			cells = append(cells, e)
 		}
 	}
@@ -328,7 +324,11 @@ func keepCounts(results string, c *Cell, base, this []counter.Profile) (Profile,
 			return Profile{}, err
 		}
 	}
-	return Diff(Instructions, sides[0], sides[1])
+	d, err := Diff(Instructions, sides[0], sides[1])
+	if err == nil {
+		err = d.keepDifference(Folder(results), sides[0], sides[1])
+	}
+	return d, err
 }
 
 // pprofOf returns a profile as pprof has it.

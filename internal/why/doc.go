@@ -13,7 +13,7 @@
 //     kind disturbs the others (explain.go).
 //  3. [Diff] compares two profiles per operation: by function, and by what the
 //     runtime does there, such as scheduling or allocating (groups.go).
-//     [NewTree] arranges them for a flame graph (profile.go).
+//     The difference is kept as a profile, which pprof shows (profile.go).
 //  4. Rules make one sentence of it (sentence.go), with where CPU time goes
 //     (where.go).
 //  5. All of it is kept beside the results: the profiles, and an [Index] that

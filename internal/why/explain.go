@@ -28,11 +28,8 @@ type Options struct {
 	// means DefaultTime.
 	Time time.Duration
 
-	// Draw is called with each cell of a results file before it is written, to draw its
-	// graphs.
-	Draw func(results string, c *Cell) error
-
 	step    func(what string) // is called with what is done next
+	done    func(c *Cell)     // is called with a cell that is explained
 	timeout time.Duration     // how long a process may take beyond what is expected of it; zero means a minute
 }
 
@@ -84,12 +81,10 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 			return session.ErrInterrupted
 		}
 		c, err := e.cell(ctx, &pairs[i])
-		if err == nil {
-			err = o.Draw(results, &c)
-		}
 		if err != nil {
 			return err
 		}
+		o.done(&c)
 		x.Cells = append(x.Cells, c)
 		if err := x.Write(results); err != nil {
 			return err
@@ -104,20 +99,19 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 	return nil
 }
 
-// tidy removes the profiles and graphs in a row's folder that the index does not
+// tidy removes the profiles in a row's folder that the index does not
 // name: of attempts that had too few samples, and of what was explained before.
 func (e *explainer) tidy(x *Index, folder string) error {
 	named := make(map[string]bool)
 	for _, c := range x.Cells {
 		for _, p := range c.Profiles {
-			named[p.Base.Path], named[p.This.Path], named[p.Flame] = true, true, true
+			named[p.Base.Path], named[p.This.Path], named[p.Diff] = true, true, true
 		}
 	}
 	dir := filepath.Join(e.folder, filepath.FromSlash(folder))
 	files, err := os.ReadDir(dir)
 	for _, f := range files {
-		ours := strings.HasSuffix(f.Name(), ".pb.gz") || strings.HasSuffix(f.Name(), ".svg")
-		if ours && !named[path.Join(folder, f.Name())] {
+		if strings.HasSuffix(f.Name(), ".pb.gz") && !named[path.Join(folder, f.Name())] {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, f.Name())))
 		}
 	}
@@ -215,7 +209,11 @@ func (e *explainer) profile(ctx context.Context, p *Pair, kind Kind, folder stri
 		// If it was taken again, a longer Time would have taken as many samples.
 		f.sampled = time.Duration(float64(long) * float64(base.N) / float64(p.Ops(long)))
 	}
-	return Diff(kind, base.Sampled, this.Sampled)
+	d, err := Diff(kind, base.Sampled, this.Sampled)
+	if err == nil {
+		err = d.keepDifference(e.folder, base.Sampled, this.Sampled)
+	}
+	return d, err
 }
 
 // oneLine is the text of an error without line breaks.

@@ -78,8 +78,6 @@ func leanFatPair(s testbin.Binary, this string) Pair {
 	}
 }
 
-func undrawn(string, *Cell) error { return nil }
-
 // Everything, from the test binary to the index that others read.
 func TestExplain(t *testing.T) {
 	s := buildLeanAndFat(t)
@@ -91,14 +89,14 @@ func TestExplain(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(Folder(results), "X"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(Folder(results), "X", "gone.cpu.svg"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(Folder(results), "X", "gone.cpu.pb.gz"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var steps []string
 	err := explain(context.Background(), results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "wrong")}, Options{
 		Time: 300 * time.Millisecond,
 		step: func(what string) { steps = append(steps, what) },
-		Draw: func(_ string, c *Cell) error { c.Notes = append(c.Notes, "seen"); return nil },
+		done: func(c *Cell) { c.Notes = append(c.Notes, "seen") },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +122,7 @@ func TestExplain(t *testing.T) {
 	named := []string{"why.json"}
 	for _, c := range x.Cells {
 		for _, p := range c.Profiles {
-			named = append(named, filepath.Base(p.Base.Path), filepath.Base(p.This.Path))
+			named = append(named, filepath.Base(p.Base.Path), filepath.Base(p.This.Path), filepath.Base(p.Diff))
 		}
 	}
 	err = filepath.WalkDir(Folder(results), func(path string, d os.DirEntry, err error) error {
@@ -139,8 +137,10 @@ func TestExplain(t *testing.T) {
 	var kinds []Kind
 	for _, p := range c.Profiles {
 		kinds = append(kinds, p.Kind)
-		if _, err := ReadTree(results, &p); err != nil {
-			t.Error(err)
+		for _, path := range []string{p.Base.Path, p.This.Path, p.Diff} {
+			if _, err := readProfile(filepath.Join(Folder(results), filepath.FromSlash(path))); path != "" && err != nil {
+				t.Error(err)
+			}
 		}
 		// The preparation, of 4 MB, is in neither.
 		if p.Kind == Alloc && (math.Abs(p.This.Total-64) > 0.5 || math.Abs(p.Base.Total) > 0.5) {
@@ -180,7 +180,7 @@ func TestExplainKilled(t *testing.T) {
 	x := &Index{Schema: Schema}
 	err := explain(ctx, results, x, []Pair{leanFatPair(s, "fat"), leanFatPair(s, "fat")}, Options{
 		Time: 20 * time.Millisecond,
-		Draw: undrawn,
+		done: func(*Cell) {},
 		step: func(string) {
 			if n++; n == 6 { // the second cell's first
 				kill()
@@ -283,7 +283,7 @@ func TestExplainVersions(t *testing.T) {
 	p.Base.Column, p.This.Column, p.This.Binary = record.SideOld, record.SideNew, newer
 	results := filepath.Join(t.TempDir(), "run.bench")
 	x := &Index{Schema: Schema}
-	if err := explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond, Draw: undrawn, step: func(string) {}}); err != nil {
+	if err := explain(context.Background(), results, x, []Pair{p}, Options{Time: 10 * time.Millisecond, done: func(*Cell) {}, step: func(string) {}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range x.Cells[0].Profiles {

@@ -38,15 +38,14 @@ func (f *File) Explain(ctx context.Context, out, log io.Writer, o Options) error
 	for _, d := range doubts {
 		fmt.Fprintf(log, "benchrun: %s\n", d)
 	}
-	done, draw := 0, o.Draw
+	done := 0
 	o.step = func(what string) { fmt.Fprintf(log, "[%d/%d] %s\n", done+1, len(pairs), what) }
-	o.Draw = func(results string, c *Cell) error {
+	o.done = func(c *Cell) {
 		done++
 		fmt.Fprintf(out, "%s: %s\n", c.Row, c.Sentence)
 		for _, n := range c.Notes {
 			fmt.Fprintf(out, "    %s\n", n)
 		}
-		return draw(results, c)
 	}
 	err = explain(ctx, results, x, pairs, o)
 	if done > 0 {

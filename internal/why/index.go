@@ -74,11 +74,11 @@ const (
 // A Profile is two profiles of one kind, compared. Costs are per operation of
 // the benchmark, in Unit.
 type Profile struct {
-	Kind  Kind   `json:"kind"`
-	Unit  string `json:"unit"` // "ns/op", "B/op" or "instrs/op"
-	Base  Side   `json:"base"`
-	This  Side   `json:"this"`
-	Flame string `json:"flame,omitempty"` // path of the differential flame graph, SVG
+	Kind Kind   `json:"kind"`
+	Unit string `json:"unit"` // "ns/op", "B/op" or "instrs/op"
+	Base Side   `json:"base"`
+	This Side   `json:"this"`
+	Diff string `json:"diff,omitempty"` // path of the difference, in pprof's format, gzipped; "" if both sides are empty
 
 	// Groups and Top are what changed, the largest changes first, whichever
 	// direction. Groups add up to the totals; Top holds single functions.
@@ -182,15 +182,14 @@ func Read(results string) (x *Index, problems []string, err error) {
 	return readIndex(os.DirFS(folder), filepath.Join(folder, indexName))
 }
 
-// ReadFS is Read in fsys, such as a folder that no path leads out of. It also
-// returns what the paths in the index are relative to.
-func ReadFS(fsys fs.FS, results string) (x *Index, folder fs.FS, problems []string, err error) {
+// ReadFS is Read in fsys, such as a folder that no path leads out of.
+func ReadFS(fsys fs.FS, results string) (x *Index, problems []string, err error) {
 	name := filepath.ToSlash(Folder(filepath.FromSlash(results)))
-	if folder, err = fs.Sub(fsys, name); err != nil {
-		return nil, nil, nil, err
+	folder, err := fs.Sub(fsys, name)
+	if err != nil {
+		return nil, nil, err
 	}
-	x, problems, err = readIndex(folder, name+"/"+indexName)
-	return x, folder, problems, err
+	return readIndex(folder, name+"/"+indexName)
 }
 
 // readIndex reads the index in folder, which is called path.
@@ -266,7 +265,7 @@ func (c *Cell) fault() string {
 	}
 	paths := []string{c.Folder}
 	for _, p := range c.Profiles {
-		paths = append(paths, p.Base.Path, p.This.Path, cmp.Or(p.Flame, c.Folder)) // there may be no graph
+		paths = append(paths, p.Base.Path, p.This.Path, cmp.Or(p.Diff, c.Folder)) // there may be none
 	}
 	for _, p := range paths {
 		if !filepath.IsLocal(filepath.FromSlash(p)) {

@@ -80,7 +80,7 @@ func TestDamagedIndex(t *testing.T) {
 		{Row: "r", Column: "c", Folder: "r"},
 		{Row: "r", Column: "d", Folder: "../r"},
 		{Row: "r", Column: "e", Folder: "r", Profiles: []Profile{{This: Side{Path: "/etc/passwd"}, Base: Side{Path: "r/x"}}}},
-		{Row: "r", Column: "f", Folder: "r", Profiles: []Profile{{This: Side{Path: "r/y"}, Base: Side{Path: "r/x"}, Flame: "a/../../b"}}},
+		{Row: "r", Column: "f", Folder: "r", Profiles: []Profile{{This: Side{Path: "r/y"}, Base: Side{Path: "r/x"}, Diff: "a/../../b"}}},
 		{Column: "g", Folder: "r"},
 	}}
 	data, err := json.Marshal(x)
@@ -144,8 +144,8 @@ func FuzzProfile(f *testing.F) {
 				f := finding{diff: Interval{1, 1, 1}, differs: true, cpu: cpu, profiles: map[Kind]*Profile{kind: &d}}
 				f.sentence()
 			}
-			if _, err := NewTree(kind, Sampled{Profile: p, N: 10}, Sampled{Profile: p, N: 20}); err != nil {
-				t.Errorf("compared, but no tree: %v", err)
+			if _, err := diffProfile(Sampled{Profile: p, N: 10}, Sampled{Profile: p, N: 20}); err != nil {
+				t.Errorf("compared, but no difference: %v", err)
 			}
 		}
 	})

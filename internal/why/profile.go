@@ -95,7 +95,6 @@ type Sampled struct {
 // costs are what an operation costs on one side.
 type costs struct {
 	Side
-	root      *Node
 	flat, cum map[string]float64            // by function: in itself, and with all that it calls
 	groups    map[string]float64            // by group
 	parts     map[string]map[string]float64 // by group, and in it by the function that says most
@@ -112,7 +111,7 @@ func (s Sampled) costs(kind Kind) (*costs, error) {
 		return nil, fmt.Errorf("it is no profile of %s: it has no values %q and %q", kind, k.cost, k.count)
 	}
 	c := &costs{
-		Side: Side{Path: s.Path, N: s.N, Wall: s.Wall}, root: new(Node),
+		Side: Side{Path: s.Path, N: s.N, Wall: s.Wall},
 		flat: make(map[string]float64), cum: make(map[string]float64),
 		groups: make(map[string]float64), parts: make(map[string]map[string]float64),
 	}
@@ -140,7 +139,6 @@ func stackOf(s *profile.Sample) (stack []string) {
 // add adds what a stack costs.
 func (c *costs) add(stack []string, cost float64) {
 	c.Total += cost
-	c.root.add(stack, cost)
 	for i, symbol := range stack {
 		if !slices.Contains(stack[:i], symbol) { // recursion counts once
 			c.cum[symbol] += cost
@@ -158,20 +156,16 @@ func (c *costs) add(stack []string, cost float64) {
 	c.parts[group][Short(says)] += cost
 }
 
-// both reads both sides of a comparison.
-func both(kind Kind, base, this Sampled) (b, t *costs, err error) {
-	if b, err = base.costs(kind); err == nil {
-		t, err = this.costs(kind)
-	}
-	return b, t, err
-}
-
 // maxTop is how many functions a comparison names.
 const maxTop = 30
 
 // Diff compares two profiles of one kind.
 func Diff(kind Kind, base, this Sampled) (Profile, error) {
-	b, t, err := both(kind, base, this)
+	b, err := base.costs(kind)
+	if err != nil {
+		return Profile{}, err
+	}
+	t, err := this.costs(kind)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -235,82 +229,32 @@ func mainly(parts []Change, change float64) (names []string) {
 	return names
 }
 
-// A Tree is two profiles of one kind as trees of calls, for a flame graph.
-type Tree struct {
-	Kind       Kind
-	Base, This *Node
-	base, this *costs
+// diffProfile returns what this costs more than base, over its operations, as pprof has it with
+// -diff_base: shares are of what base costs.
+func diffProfile(base, this Sampled) (*profile.Profile, error) {
+	b := base.Profile.Copy()
+	b.SetLabel("pprof::base", []string{"true"})
+	b.Scale(-float64(this.N) / float64(base.N))
+	return profile.Merge([]*profile.Profile{this.Profile, b})
 }
 
-// A Node is a function, called by its parents: what that costs for an operation,
-// itself and all that it calls.
-type Node struct {
-	Symbol   string // "" for the root
-	Name     string // shortened
-	Cost     float64
-	Children []*Node // by symbol
-}
-
-// NewTree arranges two profiles of one kind.
-func NewTree(kind Kind, base, this Sampled) (*Tree, error) {
-	b, t, err := both(kind, base, this)
+// keepDifference writes the difference of d, which is of base and this, beside this in folder.
+func (d *Profile) keepDifference(folder string, base, this Sampled) error {
+	if len(base.Profile.Sample)+len(this.Profile.Sample) == 0 {
+		return nil
+	}
+	p, err := diffProfile(base, this)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Tree{Kind: kind, Base: b.root, This: t.root, base: b, this: t}, nil
+	d.Diff = strings.TrimSuffix(d.This.Path, ".pb.gz") + ".diff.pb.gz"
+	return writeProfile(filepath.Join(folder, filepath.FromSlash(d.Diff)), p)
 }
 
-// ReadTree reads the profiles of a comparison that [File.Explain] made, as they are
-// kept beside the results file.
-func ReadTree(results string, p *Profile) (*Tree, error) {
-	var sides [2]Sampled
-	for i, s := range []Side{p.Base, p.This} {
-		if !filepath.IsLocal(filepath.FromSlash(s.Path)) {
-			return nil, fmt.Errorf("the path %q leads out of its folder", s.Path)
-		}
-		if s.N < 1 {
-			return nil, fmt.Errorf("%s was taken over %d operations", s.Path, s.N)
-		}
-		prof, err := readProfile(filepath.Join(Folder(results), filepath.FromSlash(s.Path)))
-		if err != nil {
-			return nil, err
-		}
-		sides[i] = Sampled{Profile: prof, N: s.N}
-	}
-	return NewTree(p.Kind, sides[0], sides[1])
-}
-
-// add adds what a stack costs to a root.
-func (n *Node) add(stack []string, cost float64) {
-	n.Cost += cost
-	for _, symbol := range slices.Backward(stack) {
-		i, found := slices.BinarySearchFunc(n.Children, symbol, func(c *Node, s string) int { return strings.Compare(c.Symbol, s) })
-		if !found {
-			n.Children = slices.Insert(n.Children, i, &Node{Symbol: symbol, Name: Short(symbol)})
-		}
-		n = n.Children[i]
-		n.Cost += cost
-	}
-}
-
-// Func returns what a function costs on both sides, wherever it is called, with
-// all that it calls. Sure is false if sampling alone may have made the
-// difference: it is less than two standard deviations. Two implementations reach
-// the same function by different ways, so that a comparison way by way would find
-// little in common.
-func (t *Tree) Func(symbol string) (base, this float64, sure bool) {
-	base, this = t.base.cum[symbol], t.this.cum[symbol]
-	variance := 0.0
-	if t.Kind == CPU { // of the other kinds every event is recorded
-		variance = t.base.variance(base) + t.this.variance(this)
-	}
-	return base, this, base != this && math.Abs(this-base) > 2*math.Sqrt(variance)
-}
-
-// variance is that of a cost by sampling alone, taken for a Poisson process.
-func (s *Side) variance(cost float64) float64 {
+// variance is that of the total by sampling alone, taken for a Poisson process.
+func (s *Side) variance() float64 {
 	if s.Samples <= 0 {
 		return 0
 	}
-	return max(0, cost) * s.Total / float64(s.Samples)
+	return s.Total * s.Total / float64(s.Samples)
 }

@@ -138,23 +138,33 @@ func TestMinus(t *testing.T) {
 	}
 }
 
-func TestTree(t *testing.T) {
+// A difference has what this costs more for as many operations, and pprof reads it as one.
+func TestDifference(t *testing.T) {
 	base := synthetic(t, CPU, 10_000_000, "100 x.org/a.f x.org/b.g\n100 x.org/a.f x.org/c.h")
 	this := synthetic(t, CPU, 10_000_000, "50 x.org/a.f x.org/b.g\n2 x.org/d.i")
-	tree, err := NewTree(CPU, Sampled{Profile: base, N: 1_000_000}, Sampled{Profile: this, N: 1_000_000})
-	if err != nil {
-		t.Fatal(err)
+	p, err := diffProfile(Sampled{Profile: base, N: 2_000_000}, Sampled{Profile: this, N: 1_000_000})
+	if err != nil || p.CheckValid() != nil {
+		t.Fatal(err, p.CheckValid())
 	}
-	if n := tree.Base.Children; len(n) != 2 || n[0].Name != "b.g" || n[0].Cost != 1000 || n[0].Children[0].Name != "a.f" {
-		t.Errorf("the tree of base is wrong: %+v", n[0])
+	if got := total(p, 0); got != 50+2-100 {
+		t.Errorf("it has %d samples more", got)
 	}
-	if b, n, sure := tree.Func("x.org/a.f"); b != 2000 || n != 500 || !sure {
-		t.Errorf("a.f costs %v and %v, sure %v", b, n, sure)
+	for _, s := range p.Sample {
+		if s.DiffBaseSample() != (s.Value[0] < 0) {
+			t.Errorf("pprof takes a sample of the wrong side: %+v", s)
+		}
 	}
-	// Two samples against none are no difference.
-	if b, n, sure := tree.Func("x.org/d.i"); b != 0 || n != 20 || sure {
-		t.Errorf("d.i costs %v and %v, sure %v", b, n, sure)
+	if total(base, 0) != 200 {
+		t.Error("the base's profile is changed")
 	}
+}
+
+// total is the sum of a value of all samples.
+func total(p *profile.Profile, value int) (sum int64) {
+	for _, s := range p.Sample {
+		sum += s.Value[value]
+	}
+	return sum
 }
 
 func TestPaired(t *testing.T) {

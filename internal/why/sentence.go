@@ -90,7 +90,7 @@ func (f *finding) reading() (*CPUTime, reading) {
 // cpuTime is the CPU time of a profile's samples, taken for a Poisson process.
 func (p *Profile) cpuTime() *CPUTime {
 	change := p.This.Total - p.Base.Total
-	noise := sigmas * math.Sqrt(p.Base.variance(p.Base.Total)+p.This.variance(p.This.Total))
+	noise := sigmas * math.Sqrt(p.Base.variance()+p.This.variance())
 	return &CPUTime{Base: p.Base.Total, Diff: Interval{change, change - noise, change + noise}}
 }
 

@@ -241,7 +241,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) err
 	if err != nil {
 		return err
 	}
-	x, folder, problems, err := why.ReadFS(s.root.FS(), name)
+	x, problems, err := why.ReadFS(s.root.FS(), name)
 	if err != nil && !errors.Is(err, why.ErrNone) {
 		problems = append(problems, "what explains the differences cannot be read: "+err.Error())
 	}
@@ -256,7 +256,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, name string) err
 	defer s.mu.Unlock()
 	page, err := s.pages.get(name, f.stamp, func() ([]byte, error) {
 		return s.reportPage(name, f.data, problems, report.Extra{
-			Title: "Comparison of " + strings.TrimSuffix(path.Base(name), extension), Why: x, Folder: folder, Profiles: "profile/",
+			Title: "Comparison of " + strings.TrimSuffix(path.Base(name), extension), Why: x, Profiles: "profile/",
 			Home: []report.Link{{Href: "/", Name: "All runs"}, {Href: "live", Name: "Progress"}, {Href: "results.txt", Name: "Results as text"}},
 		})
 	})
