@@ -46,217 +46,247 @@ type useModel struct {
 	asleep int // waiters
 }
 
+// A promiseWalk is a random walk of promises beside their model.
+type promiseWalk struct {
+	t       *testing.T
+	rng     *rand.Rand
+	clock   *ManualClock
+	s       *System
+	letters *[]DeadLetter
+	uses    []*useModel
+	lost    int // dead letters that there must be
+	replies int
+	failed  bool
+}
+
+func (w *promiseWalk) check(step string, u *useModel, ok bool) {
+	if !ok && !w.failed {
+		w.failed = true
+		w.t.Errorf("%s: wrong in phase %s with %d asleep, state %x", step, u.phase, u.asleep, u.f.promise.state.Load())
+	}
+}
+
+func (w *promiseWalk) fresh() any { w.replies++; return w.replies }
+
+// woken is what becomes of a waiter that has a token.
+func (w *promiseWalk) woken(u *useModel) {
+	msg, ok, err := u.f.promise.take(u.f.ticket, oneWaiter)
+	switch u.phase {
+	case "pending", "writing":
+		w.check("wake", u, !ok)
+		return
+	case "done":
+		w.check("wake", u, ok && msg == u.msg && err == u.err)
+		w.check("kept", u, u.f.promise.msg == nil && u.f.promise.err == nil) // the others may stay for long
+		u.phase = "gone"
+	default:
+		w.check("wake", u, ok && err == ErrTaken)
+	}
+	u.asleep--
+}
+
+// wakeOne gives the token of u's promise, if there is one, to a waiter.
+func (w *promiseWalk) wakeOne(u *useModel) bool {
+	if u.asleep == 0 {
+		return false
+	}
+	select {
+	case <-u.f.promise.wake:
+		w.woken(u)
+		return true
+	default:
+		return false
+	}
+}
+
+// settle ends a reply that has begun.
+func (w *promiseWalk) settle(u *useModel) {
+	switch u.phase {
+	case "writing":
+		w.check("settle", u, u.f.promise.settle(u.msg, u.err, u.sent))
+		u.phase = "done"
+	case "abandoned":
+		w.check("settle", u, !u.f.promise.settle(u.msg, u.err, u.sent))
+		u.phase = "gone"
+	}
+}
+
+// promiseSteps are what a walk does to a use of a promise.
+var promiseSteps = []func(w *promiseWalk, u *useModel){
+	(*promiseWalk).claim, (*promiseWalk).settle, (*promiseWalk).reply, (*promiseWalk).poll, (*promiseWalk).discard,
+	(*promiseWalk).enter, (*promiseWalk).leave, func(w *promiseWalk, u *useModel) { w.wakeOne(u) }, (*promiseWalk).deadline,
+}
+
+// claim begins a reply.
+func (w *promiseWalk) claim(u *useModel) {
+	if u.phase == "writing" {
+		return // claim would wait for settle
+	}
+	won := u.f.promise.claim(u.f.ticket)
+	w.check("claim", u, won == (u.phase == "pending"))
+	if won {
+		u.phase, u.msg, u.sent = "writing", w.fresh(), true
+	}
+}
+
+// reply begins a reply and ends it.
+func (w *promiseWalk) reply(u *useModel) {
+	if u.phase == "writing" {
+		return
+	}
+	msg := w.fresh()
+	var err error
+	if w.rng.IntN(2) == 0 {
+		err = u.f.ReplyTo().Tell(msg)
+	} else {
+		e := errors.New("no")
+		msg, err = e, u.f.ReplyTo().Fail(e)
+	}
+	if u.phase == "pending" {
+		w.check("reply", u, err == nil)
+		u.phase, u.sent = "done", true
+		if u.err, _ = msg.(error); u.err == nil {
+			u.msg = msg
+		}
+		return
+	}
+	var e *SendError
+	w.check("reply", u, errors.As(err, &e) && e.Reason == ErrLate && e.Msg == msg)
+	w.lost++
+	w.check("the letter of a late reply", u, len(*w.letters) == w.lost && (*w.letters)[w.lost-1].Msg == msg)
+}
+
+func (w *promiseWalk) poll(u *useModel) {
+	msg, ok, err := u.f.Poll()
+	switch u.phase {
+	case "pending", "writing":
+		w.check("Poll", u, !ok)
+	case "done":
+		w.check("Poll", u, ok && msg == u.msg && err == u.err)
+		u.phase = "gone"
+	default:
+		w.check("Poll", u, ok && msg == nil && err == ErrTaken)
+	}
+}
+
+func (w *promiseWalk) discard(u *useModel) {
+	if w.rng.IntN(3) > 0 {
+		return
+	}
+	u.f.Discard()
+	switch u.phase {
+	case "pending":
+		u.phase = "gone"
+	case "writing":
+		u.phase = "abandoned"
+	case "done":
+		u.phase = "gone"
+		if u.sent {
+			w.lost++
+		}
+	}
+	w.check("Discard", u, len(*w.letters) == w.lost)
+}
+
+// enter has a waiter enter and, finding nothing, go to sleep.
+func (w *promiseWalk) enter(u *useModel) {
+	inside := u.f.promise.enter(u.f.ticket) != 0
+	w.check("enter", u, inside == (u.phase == "pending" || u.phase == "writing"))
+	if inside {
+		u.asleep++
+	}
+}
+
+// leave ends a waiter's context.
+func (w *promiseWalk) leave(u *useModel) {
+	switch {
+	case u.asleep == 0:
+	case u.f.promise.leave(u.f.ticket):
+		w.check("leave", u, u.phase == "pending" || u.phase == "writing")
+		u.asleep--
+	default:
+		w.woken(u)
+	}
+}
+
+// deadline is that of an earlier use, which was on its way, and now and then all deadlines.
+func (w *promiseWalk) deadline(u *useModel) {
+	if u.phase != "writing" && u.phase != "pending" {
+		u.f.promise.due(u.f.ticket)
+	}
+	if w.rng.IntN(8) > 0 {
+		return
+	}
+	for _, u := range w.uses { // as the deadline's own goroutine would wait for what is being written
+		w.settle(u)
+	}
+	w.clock.Advance(30 * time.Second)
+	for _, u := range w.uses {
+		if u.timed && u.phase == "pending" {
+			u.phase, u.err = "done", ErrTimeout
+		}
+	}
+}
+
+// use begins a use of a promise.
+func (w *promiseWalk) use() {
+	u := &useModel{phase: "pending", timed: w.rng.IntN(2) == 0}
+	timeout := time.Duration(0)
+	if u.timed {
+		timeout = time.Duration(1+w.rng.IntN(20)) * time.Second
+	}
+	u.f = w.s.NewFuture(timeout)
+	for _, o := range w.uses {
+		w.check("NewFuture, with a promise that is not free", o, o.f != u.f && (o.f.promise != u.f.promise || o.phase == "gone" && o.asleep == 0))
+	}
+	w.uses = append(w.uses, u)
+}
+
 func walkPromises(t *testing.T, seed uint64, steps int) {
-	rng := rand.New(rand.NewPCG(seed, 0))
 	clock := NewManualClock(time.Unix(0, 0))
 	s, letters := newAsking(clock)
-	var uses []*useModel
-	lettersWanted, replies := 0, 0
-	fresh := func() any { replies++; return replies }
-	failed := false
-	check := func(step string, u *useModel, ok bool) {
-		if !ok && !failed {
-			failed = true
-			t.Errorf("%s: wrong in phase %s with %d asleep, state %x", step, u.phase, u.asleep, u.f.promise.state.Load())
-		}
-	}
-	// woken is what becomes of a waiter that has a token.
-	woken := func(u *useModel) {
-		msg, ok, err := u.f.promise.take(u.f.ticket, oneWaiter)
-		switch u.phase {
-		case "pending", "writing":
-			check("wake", u, !ok)
-			return
-		case "done":
-			check("wake", u, ok && msg == u.msg && err == u.err)
-			check("kept", u, u.f.promise.msg == nil && u.f.promise.err == nil) // the others may stay for long
-			u.phase = "gone"
-		default:
-			check("wake", u, ok && err == ErrTaken)
-		}
-		u.asleep--
-	}
-	// wakeOne gives the token of u's promise, if there is one, to a waiter.
-	wakeOne := func(u *useModel) bool {
-		if u.asleep == 0 {
-			return false
-		}
-		select {
-		case <-u.f.promise.wake:
-			woken(u)
-			return true
-		default:
-			return false
-		}
-	}
-	settle := func(u *useModel) {
-		accepted := u.f.promise.settle(u.msg, u.err, u.sent)
-		check("settle", u, accepted == (u.phase == "writing"))
-		if u.phase == "writing" {
-			u.phase = "done"
-		} else {
-			u.phase = "gone"
-		}
-	}
+	w := &promiseWalk{t: t, rng: rand.New(rand.NewPCG(seed, 0)), clock: clock, s: s, letters: letters}
 	for range steps {
-		if failed {
+		if w.failed {
 			return
 		}
-		if len(uses) == 0 || rng.IntN(8) == 0 {
-			u := &useModel{phase: "pending", timed: rng.IntN(2) == 0}
-			timeout := time.Duration(0)
-			if u.timed {
-				timeout = time.Duration(1+rng.IntN(20)) * time.Second
-			}
-			u.f = s.NewFuture(timeout)
-			for _, o := range uses {
-				if o.f == u.f || o.f.promise == u.f.promise && (o.phase != "gone" || o.asleep > 0) {
-					t.Errorf("a promise is used again that is not free: %s", o.phase)
-					return
-				}
-			}
-			uses = append(uses, u)
+		if len(w.uses) == 0 || w.rng.IntN(8) == 0 {
+			w.use()
 		}
 		// The last ones are looked at most, the first ones all the time.
-		u := uses[max(0, len(uses)-1-int(rng.ExpFloat64()*4))]
-		if rng.IntN(4) == 0 {
-			u = uses[rng.IntN(len(uses))]
+		u := w.uses[max(0, len(w.uses)-1-int(w.rng.ExpFloat64()*4))]
+		if w.rng.IntN(4) == 0 {
+			u = w.uses[w.rng.IntN(len(w.uses))]
 		}
-		p := u.f.promise
-		switch rng.IntN(9) {
-		case 0: // a reply begins
-			if u.phase == "writing" {
-				continue // claim would wait for settle
-			}
-			won := p.claim(u.f.ticket)
-			check("claim", u, won == (u.phase == "pending"))
-			if won {
-				u.phase, u.msg, u.sent = "writing", fresh(), true
-			}
-		case 1: // and ends
-			if u.phase == "writing" || u.phase == "abandoned" {
-				settle(u)
-			}
-		case 2: // a reply as a whole
-			if u.phase == "writing" {
-				continue
-			}
-			msg := fresh()
-			var err error
-			if rng.IntN(2) == 0 {
-				err = u.f.ReplyTo().Tell(msg)
-			} else {
-				e := errors.New("no")
-				msg, err = e, u.f.ReplyTo().Fail(e)
-			}
-			if u.phase == "pending" {
-				check("reply", u, err == nil)
-				u.phase, u.sent = "done", true
-				if u.err, _ = msg.(error); u.err == nil {
-					u.msg = msg
-				}
-			} else {
-				var e *SendError
-				check("reply", u, errors.As(err, &e) && e.Reason == ErrLate && e.Msg == msg)
-				lettersWanted++
-				check("the letter of a late reply", u, len(*letters) == lettersWanted && (*letters)[lettersWanted-1].Msg == msg)
-			}
-		case 3:
-			msg, ok, err := u.f.Poll()
-			switch u.phase {
-			case "pending", "writing":
-				check("Poll", u, !ok)
-			case "done":
-				check("Poll", u, ok && msg == u.msg && err == u.err)
-				u.phase = "gone"
-			default:
-				check("Poll", u, ok && msg == nil && err == ErrTaken)
-			}
-		case 4:
-			if rng.IntN(3) > 0 {
-				continue
-			}
-			u.f.Discard()
-			switch u.phase {
-			case "pending":
-				u.phase = "gone"
-			case "writing":
-				u.phase = "abandoned"
-			case "done":
-				u.phase = "gone"
-				if u.sent {
-					lettersWanted++
-				}
-			}
-			check("Discard", u, len(*letters) == lettersWanted)
-		case 5: // a waiter enters and, finding nothing, goes to sleep
-			if inside := p.enter(u.f.ticket); inside != 0 {
-				check("enter", u, u.phase == "pending" || u.phase == "writing")
-				u.asleep++
-			} else {
-				check("enter", u, u.phase != "pending" && u.phase != "writing")
-			}
-		case 6: // a waiter's context ends
-			if u.asleep > 0 {
-				if p.leave(u.f.ticket) {
-					check("leave", u, u.phase == "pending" || u.phase == "writing")
-					u.asleep--
-				} else {
-					woken(u)
-				}
-			}
-		case 7:
-			wakeOne(u)
-		case 8: // the deadline of an earlier use that was on its way
-			if u.phase != "writing" && u.phase != "pending" {
-				p.due(u.f.ticket)
-			}
-			if rng.IntN(8) > 0 {
-				continue
-			}
-			// As the deadline's own goroutine would wait for who is writing.
-			for _, u := range uses {
-				if u.phase == "writing" || u.phase == "abandoned" {
-					settle(u)
-				}
-			}
-			clock.Advance(30 * time.Second)
-			for _, u := range uses {
-				if u.timed && u.phase == "pending" {
-					u.phase, u.err = "done", ErrTimeout
-				}
-			}
-		}
+		promiseSteps[w.rng.IntN(len(promiseSteps))](w, u)
 	}
 	// All tokens have been sent: a waiter that sleeps now where there is a result, or
 	// has been, would sleep for ever.
-	for _, u := range uses {
-		if u.phase == "writing" || u.phase == "abandoned" {
-			settle(u)
-		}
+	for _, u := range w.uses {
+		w.settle(u)
 	}
 	for more := true; more; {
 		more = false
-		for _, u := range uses {
-			more = wakeOne(u) || more
+		for _, u := range w.uses {
+			more = w.wakeOne(u) || more
 		}
 	}
 	promises := map[*promise]bool{}
-	for _, u := range uses {
-		check("the end", u, u.asleep == 0 || u.phase == "pending")
+	for _, u := range w.uses {
+		w.check("the end", u, u.asleep == 0 || u.phase == "pending")
 		promises[u.f.promise] = true
 	}
-	if len(promises) == len(uses) {
+	if len(promises) == len(w.uses) {
 		t.Error("no promise was used again: this has tested nothing")
 	}
-	if n := len(s.timers.heap); n > len(uses) {
+	if n := len(s.timers.heap); n > len(w.uses) {
 		t.Errorf("%d timers are left", n)
 	}
-	for _, u := range uses {
+	for _, u := range w.uses {
 		u.f.Discard()
 	}
 	if n := len(s.timers.heap); n != 0 {
-		t.Errorf("%d timers are left though nobody has anything to wait for", n)
+		t.Errorf("%d timers are left though nothing waits for anything", n)
 	}
 }
 

@@ -209,6 +209,19 @@ var taskStormClauses = []Clause{
 func taskStorm(e *Env, rng *rand.Rand) {
 	const starters, each = 3, 24
 	const n = starters * each
+	// What a task does; those of other kinds, up to kinds, only return.
+	const (
+		fails = iota
+		panics
+		exits
+		yields
+		yieldsToo
+		forks
+		waitsForEarlier
+		cancelsAnother
+		descends
+		kinds = 14
+	)
 	r := e.runner()
 	defer r.abandon()
 	var runs [n]atomic.Int32
@@ -221,34 +234,34 @@ func taskStorm(e *Env, rng *rand.Rand) {
 		return func(ctx context.Context) (int, error) {
 			runs[i].Add(1)
 			switch kind {
-			case 0:
+			case fails:
 				return i, errA
-			case 1:
+			case panics:
 				return explode(errA), nil
-			case 2:
+			case exits:
 				if e.Platform.Goexit {
 					return exiting(ctx)
 				}
-			case 3, 4:
+			case yields, yieldsToo:
 				if err := task.Yield(ctx); err != nil {
 					return 0, err
 				}
-			case 5:
+			case forks:
 				_, err := task.Fork(ctx, returns(i)).Value(ctx)
 				if err != nil && !errors.Is(err, task.ErrClosed) && ctx.Err() == nil {
 					return 0, err
 				}
-			case 6:
+			case waitsForEarlier:
 				if k := i - 1 - kind%5; k >= 0 {
 					if f := all[k].Load(); f != nil {
 						_, _ = f.Value(ctx) // an earlier one: no circle
 					}
 				}
-			case 7:
+			case cancelsAnother:
 				if f := all[(i*7+3)%n].Load(); f != nil && f.Cancel() {
 					cancels[(i*7+3)%n].Add(1)
 				}
-			case 8:
+			case descends:
 				_, _ = descend(ctx, 5)
 			}
 			return i, nil
@@ -260,7 +273,7 @@ func taskStorm(e *Env, rng *rand.Rand) {
 		producers[s] = start(e, "a loop of Go", func() struct{} {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			for i := s * each; i < (s+1)*each; i++ {
-				f := task.Go(r.x, body(i, rng.IntN(14)))
+				f := task.Go(r.x, body(i, rng.IntN(kinds)))
 				all[i].Store(f)
 				if rng.IntN(6) == 0 && f.Cancel() {
 					cancels[i].Add(1)
