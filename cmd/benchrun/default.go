@@ -49,8 +49,12 @@ func runDefault(cmd *cobra.Command, on string) error {
 	err := elsewhere(cmd, "benchrun run", on, func(r *runner.Runner, m runner.Machine) error {
 		c := defaultConfig
 		measuredOn(&c, m)
+		r.AfterBlock = func(path string, block int) { soFar(cmd, path, block) }
 		path, err := r.Packages(cmd.Context(), c, nil)
 		if err != nil {
+			if errors.Is(err, session.ErrInterrupted) && path != "" {
+				_ = present(cmd, path) // there may be nothing yet
+			}
 			return err
 		}
 		for _, file := range r.Results(path) {
@@ -97,6 +101,23 @@ func hasBenchmark(folder string) (found bool) {
 		return nil
 	})
 	return found
+}
+
+// soFar writes the report of a comparison that goes on. After the first block it shows that as well:
+// which way the figures point is seen in a minute, and how surely in the end.
+func soFar(cmd *cobra.Command, path string, block int) {
+	c, card, err := compareFiles(cmd, []string{path}, reportOptions())
+	doc := report.Path([]string{path}, "")
+	if err == nil {
+		err = report.Write(c, card, doc)
+	}
+	if err == nil && block == 1 {
+		next := []string{"so far:  " + report.HTMLPath(doc) + ", written again after each block; Ctrl-C leaves what there is"}
+		err = comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Next: next}).show(cmd.OutOrStdout(), "text", nil)
+	}
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: there is no report of the blocks so far: %v\n", err)
+	}
 }
 
 // present shows the results of the default comparison and writes their report.

@@ -105,6 +105,9 @@ const longRun = 4 * time.Minute
 // carryOut measures into store, and closes it.
 func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) error {
 	rest := session.NewForecast(j.plan, j.from)
+	if r.progress.after = nil; r.AfterBlock != nil {
+		r.progress.after = func(block int) { r.AfterBlock(store.Path, block) }
+	}
 	if r.progress.quiet = j.quiet; !j.quiet {
 		fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
 			console.Count(benchmarks(j.plan), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),

@@ -26,6 +26,7 @@ type progress struct {
 	quiet    bool // blocks are not told
 
 	report func(CarryReport) // is called with how far it is; nil for none
+	after  func(block int)   // is called after each block but the last; nil for none
 
 	began  time.Time   // when the session began
 	blocks []time.Time // when its blocks ended
@@ -97,6 +98,9 @@ func (p *progress) Done(_ int, s record.Step, hole *record.Hole, output string) 
 
 // Block implements [session.Progress].
 func (p *progress) Block(n, of int) {
+	if p.after != nil && n < of {
+		defer p.after(n)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blocks = append(p.blocks, time.Now())

@@ -17,6 +17,10 @@ import (
 
 // A Runner carries out what one command measures. It is for one use.
 type Runner struct {
+	// AfterBlock, unless it is nil, is called with the results after each block but the last. Nothing is
+	// measured until it returns.
+	AfterBlock func(path string, block int)
+
 	con      *console.Console
 	command  string // that goes on with an interrupted run, such as "benchrun run"
 	progress *progress

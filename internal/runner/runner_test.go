@@ -85,6 +85,12 @@ func TestRun(t *testing.T) {
 	two, second := newJob(t, 1)
 	two.title = "the second"
 	var did []string
+	r.AfterBlock = func(path string, block int) {
+		if data, err := os.ReadFile(path); err != nil || path != one.path || strings.Count(string(data), "# end of block ") != block {
+			t.Errorf("after block %d there is %s: %v", block, data, err)
+		}
+		did = append(did, fmt.Sprint(block))
+	}
 	do := func(what string) func() { return func() { did = append(did, what) } }
 	err := r.run(t.Context(), IdleOff, func(context.Context) ([]*job, error) {
 		r.cleanUp = append(r.cleanUp, do("a"), do("b"))
@@ -93,7 +99,7 @@ func TestRun(t *testing.T) {
 	if err != nil || first.steps != 4 || second.steps != 2 || !one.begun || !two.begun {
 		t.Errorf("%v; %d and %d steps", err, first.steps, second.steps)
 	}
-	if want := []string{"then", "b", "a"}; !slices.Equal(did, want) {
+	if want := []string{"1", "then", "b", "a"}; !slices.Equal(did, want) {
 		t.Errorf("did %q, want %q", did, want)
 	}
 	want := fmt.Sprintf(`measuring 2 benchmarks in 2 blocks, 4 processes, about 200ms; order by seed 5
