@@ -150,5 +150,5 @@ func mannWhitney(a, b []float64, alpha float64) (p float64, up bool) {
 	th := &benchmath.Thresholds{CompareAlpha: alpha}
 	// NewSample sorts what it is given.
 	x, y := benchmath.NewSample(slices.Clone(a), th), benchmath.NewSample(slices.Clone(b), th)
-	return benchmath.AssumeNothing.Compare(x, y).P, medianOf(b) > medianOf(a)
+	return min(1, benchmath.AssumeNothing.Compare(x, y).P), medianOf(b) > medianOf(a)
 }

@@ -310,7 +310,11 @@ type Versus struct {
 	// Paired says that values of the same block were compared with one
 	// another, and N is the number of such pairs. Otherwise N and BaseN are
 	// the sizes of the two samples.
-	Paired   bool
+	Paired bool
+
+	// Apart says that they were tested and are not of the same blocks, though when a value was
+	// measured makes a difference: nothing is proven of them.
+	Apart    bool
 	N, BaseN int
 
 	Shift stats.Shift

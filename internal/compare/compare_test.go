@@ -729,3 +729,42 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
+
+// Where old and new were not measured in turns, or in too few blocks, the gate could not find the worst
+// of changes; with one row that can be proven it could.
+func TestGateBlind(t *testing.T) {
+	few := blocks(3, "BenchmarkX/impl=ref-a 1 100~ ns/op", "BenchmarkX/impl=x 1 900~ ns/op")
+	enough := blocks(12, "BenchmarkY/impl=ref-a 1 100~ ns/op", "BenchmarkY/impl=x 1 100~ ns/op")
+	exact := blocks(3, "BenchmarkX/impl=ref-a 1 100~ ns/op 5 allocs/op", "BenchmarkX/impl=x 1 900~ ns/op 6 allocs/op")
+	apart := strings.Repeat("BenchmarkX/impl=ref-a 1 100 ns/op\n", 6) + strings.Repeat("BenchmarkX/impl=x 1 900 ns/op\n", 6)
+	for name, c := range map[string]struct {
+		text  string
+		blind bool
+	}{
+		"few": {few, true}, "few of one, enough of another": {few + enough, false}, "enough": {enough, false},
+		"apart": {apart, true}, "exact": {exact, true},
+	} {
+		got := compareText(t, Options{}, c.text).Gate()
+		if got.Blind != c.blind || got.Empty {
+			t.Errorf("%s: %+v, want blind %v", name, got, c.blind)
+		}
+		if worse := len(got.Slower) > 0; worse != (name == "exact") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// With ties the test of x/perf says more than 1: findings/benchmath-above-one.sh.
+func TestApartIsAProbability(t *testing.T) {
+	var text strings.Builder
+	for _, v := range []int{100, 101, 102, 103, 99, 98} {
+		fmt.Fprintf(&text, "BenchmarkX/impl=ref-a 1 %d ns/op\n", v)
+		if v != 100 {
+			fmt.Fprintf(&text, "BenchmarkX/impl=x 1 %d ns/op\n", v)
+		}
+	}
+	_, _, cell := cellAt(t, compareText(t, Options{}, text.String()), "ns/op", "X", "x")
+	if cell.Vs.P != 1 {
+		t.Errorf("p is %v, want 1", cell.Vs.P)
+	}
+}

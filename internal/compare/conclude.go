@@ -182,7 +182,7 @@ func (e *evaluator) decide(t *tested, level float64) {
 	}
 	evidence := stats.Evidence{
 		Lo: t.shift.Lo, Hi: t.shift.Hi, Est: t.shift.Est, Adjusted: t.vs.Adjusted,
-		Apart: !t.vs.Paired && !t.across, Bias: bias, Layouts: t.vs.Layouts,
+		Apart: t.vs.Apart, Bias: bias, Layouts: t.vs.Layouts,
 	}
 	if t.counts {
 		evidence.Layouts = 0

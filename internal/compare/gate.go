@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -268,6 +269,10 @@ type Gate struct {
 	// Empty is set if not a single comparison has a verdict, or none that rests on files which
 	// are not damaged.
 	Empty bool
+
+	// Blind is set if what was compared could have proven no difference, however large: there
+	// are too few blocks, or values were measured one after the other and none in turns.
+	Blind bool
 }
 
 // Bad reports whether something is broken, or proven to be worse.
@@ -288,6 +293,7 @@ func (c *Comparison) Gate() Gate {
 		}
 	}
 	g.Empty = true
+	sees := false
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			for i, cell := range r.Cells {
@@ -296,6 +302,11 @@ func (c *Comparison) Gate() Gate {
 				}
 				if cell.Verdict.compared() && !cell.Damaged {
 					g.Empty = false
+				}
+				if vs := cell.Vs; vs != nil {
+					few := math.IsInf(vs.Detectable, 1) && !cell.Verdict.Proven()
+					g.Blind = g.Blind || vs.Apart || few
+					sees = sees || !vs.Apart && !few && !math.IsNaN(vs.P)
 				}
 				told := failed[row{r.Name, r.Pkg}]
 				what := fmt.Sprintf("%s, %s, %s: %s", r.Name, t.Cols[i].Name, t.Unit, cell.Verdict)
@@ -316,6 +327,7 @@ func (c *Comparison) Gate() Gate {
 			}
 		}
 	}
+	g.Blind = g.Blind && !sees
 	return g
 }
 
