@@ -54,28 +54,34 @@ type Note struct{ Name, Text string }
 // A format is how a tool writes results.
 type format struct {
 	tool string
-	// is reports whether the keys of a document are those of the tool.
+	list bool // its document is a list of objects
+	// is reports whether the keys of a document, or of the first one of a list, are the tool's.
 	is func(has func(key string) bool) bool
 	// read takes in the document.
 	read func(document []byte, run *Run) error
 }
 
 // formats are all that are known.
-var formats = []format{goTest, hyperfine, googleBenchmark, pytestBenchmark}
+var formats = []format{goTest, hyperfine, mitata, googleBenchmark, pytestBenchmark, tinybench, vitest, criterion}
 
 // Read reads a file of another tool; nil if it is none that is known. Its error says what is
 // wrong with one that is.
 func Read(data []byte) (*Run, error) {
 	data = bytes.TrimSpace(data)
-	if len(data) == 0 || data[0] != '{' {
+	if len(data) == 0 {
 		return nil, nil
 	}
 	var top map[string]json.RawMessage // the document, or the first of several
-	if json.NewDecoder(bytes.NewReader(data)).Decode(&top) != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	list := data[0] == '['
+	if list {
+		_, _ = dec.Token()
+	}
+	if dec.Decode(&top) != nil {
 		return nil, nil
 	}
 	for _, f := range formats {
-		if !f.is(func(key string) bool { return top[key] != nil }) {
+		if f.list != list || !f.is(func(key string) bool { return top[key] != nil }) {
 			continue
 		}
 		run := &Run{Tool: f.tool}

@@ -13,7 +13,7 @@ const toolKey = "tool"
 // translated returns text, or what it says in the Go benchmark format if another tool has
 // written it; see package foreign.
 func translated(text string) (string, error) {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if begin := strings.TrimSpace(text); !strings.HasPrefix(begin, "{") && !strings.HasPrefix(begin, "[") {
 		return text, nil
 	}
 	run, err := foreign.Read([]byte(text))

@@ -55,8 +55,13 @@ func TestForeignFaults(t *testing.T) {
 		`{"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "time_unit": "fortnights"}]}`: `a: its time_unit is "fortnights"`,
 		`{"context": {}, "benchmarks": [{"name": 5}]}`:                                              "benchmark 1: ",
 		`{"machine_info": {}, "benchmarks": 5}`:                                                     "it looks like a file of pytest-benchmark, and is none: ",
-		`{"results": [{"command": 5}]}`:                                                             "hyperfine, and is none",
-		"{\"Action\":\"output\",\"Output\":\"x\"}\n{\"Action\":":                                    "go test -json, and is none",
+		`{"sampling_mode": "Flat", "iters": [1], "times": [5]}`:                                     "a sample.json has no name",
+		`{"full_id": "a"}{"iters": [1], "times": [5, 6]}`:                                           "as many iters as times",
+		`[{"name": "a", "state": "errored", "timestampProviderName": 5}, {"name": 5}]`:              "tinybench, and is none",
+		`{"files": 5}`: "Vitest, and is none",
+		`{"layout": [], "context": {}, "benchmarks": 5}`:         "mitata, and is none",
+		`{"results": [{"command": 5}]}`:                          "hyperfine, and is none",
+		"{\"Action\":\"output\",\"Output\":\"x\"}\n{\"Action\":": "go test -json, and is none",
 	} {
 		f := Read("x", []byte(text))
 		if len(f.Problems) != 1 || !strings.Contains(f.Problems[0].What, want) || f.Empty() == "" {
@@ -70,7 +75,10 @@ func TestForeignFaults(t *testing.T) {
 		`{"machine_info": {"python_version": "3", "cpu": {"brand_raw": "X  Y"}}, "commit_info": {"id": "` + strings.Repeat("a", 40) + `", "dirty": true}, "benchmarks": [{"fullname": "a", "options": {"timer": "time"}, "stats": {}}]}`: "tool: pytest-benchmark\n" +
 			"python: 3\ncpu-model: X Y\ncommit: " + strings.Repeat("a", 40) + "\ndirty: true\n# note: row=\"a\" text=\"timed by time\"\n# hole: case=Benchmarka reason=\"it has no times\"\n",
 		`{"context": {"cpu_scaling_enabled": true}, "benchmarks": [{"name": "a", "real_time": 2, "cpu_time": 1, "time_unit": "s"}]}`: "tool: Google Benchmark\ncpu-scaling: enabled\nBenchmarka 1 2e+09 ns/op 1e+09 cpu-ns/op\n",
-		`{"other": 1}`: `{"other": 1}`, "{": "{", "BenchmarkX 1 1 ns/op": "BenchmarkX 1 1 ns/op",
+		`[{"name": "a", "state": "errored", "error": {"message": "boom"}, "timestampProviderName": ""}]`:                             "tool: tinybench\n# hole: case=Benchmarka reason=\"errored: boom\"\n",
+		`{"layout": [], "context": {}, "benchmarks": [{"group": 5, "alias": "a $k", "runs": [{"name": "a 1", "args": {"k": 1, "m": "x"}}]}]}`: "tool: mitata\n" +
+			"# hole: case=Benchmarka_1/m=x reason=\"it has no times\"\n",
+		`[{"other": 1}]`: `[{"other": 1}]`, "[": "[", `{"other": 1}`: `{"other": 1}`, "{": "{", "BenchmarkX 1 1 ns/op": "BenchmarkX 1 1 ns/op",
 	} {
 		if got, err := translated(text); err != nil || got != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", text, err, got, want)

@@ -81,6 +81,8 @@ func TestHostileNames(t *testing.T) {
 				"md":    markdownOf(t, Comparison(c, Document, Extra{})), "html": pageOf(t, c, Extra{}),
 				"md comment": markdownOf(t, Comment(c, hostile(someVersions, before, controls+strings.Join(markup, "")))),
 				"json":       jsonOf(t, c, nil), "csv": string(render(t, func(w io.Writer) error { return CSV(w, c) })),
+				"json bencher": string(render(t, func(w io.Writer) error { return Bencher(w, c) })),
+				"json action":  string(render(t, func(w io.Writer) error { return GitHubAction(w, c) })),
 				"html conform": string(render(t, hostileMatrix(before, controls+strings.Join(markup, "")).HTML)),
 			}
 			for form, out := range forms {

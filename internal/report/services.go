@@ -1,0 +1,83 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+// Bencher writes c as Bencher's adapter json reads it, the Bencher Metric Format: of each
+// benchmark its measures, with the ends of their intervals.
+func Bencher(w io.Writer, c *compare.Comparison) error {
+	all := make(map[string]map[string]object)
+	eachMeasured(c, func(name string, t compare.Table, cell compare.Cell) {
+		if all[name] == nil {
+			all[name] = make(map[string]object)
+		}
+		measure := t.Unit
+		if measure == "ns/op" {
+			measure = "latency" // Bencher's own, in nanoseconds
+		}
+		metric := object{"value", cell.Center}
+		if halfWidth(cell) >= 0 {
+			metric = append(metric, "lower_value", cell.Lo, "upper_value", cell.Hi)
+		}
+		all[name][measure] = metric
+	})
+	return WriteJSON(w, all)
+}
+
+// GitHubAction writes c as github-action-benchmark reads it as its tool customSmallerIsBetter: a
+// list, which has no place for units of which more is better.
+func GitHubAction(w io.Writer, c *compare.Comparison) error {
+	all := []object{}
+	eachMeasured(c, func(name string, t compare.Table, cell compare.Cell) {
+		if t.Better >= 0 {
+			return
+		}
+		if t.Unit != "ns/op" {
+			name += " - " + t.Unit // as the action does with lines of go test
+		}
+		entry := object{"name", name, "unit", t.Unit, "value", cell.Center}
+		if half := halfWidth(cell); half >= 0 {
+			entry = append(entry, "range", fmt.Sprintf("± %.4g", half))
+		}
+		all = append(all, entry)
+	})
+	return WriteJSON(w, all)
+}
+
+// eachMeasured calls f with each figure of what benchmarks report, and with a name that the
+// benchmark has in a later run as well: a file that is the only column is not in it.
+func eachMeasured(c *compare.Comparison, f func(name string, t compare.Table, cell compare.Cell)) {
+	for _, t := range agreed(c).Tables {
+		if t.Resource {
+			continue
+		}
+		for _, r := range t.Rows {
+			for j, cell := range r.Cells {
+				name := r.Name
+				if r.Pkg != "" {
+					name = r.Pkg + "." + name
+				}
+				if col := t.Cols[j].Name; col != "-" && (len(c.Files) > 1 || col != c.Files[0].Label) {
+					name += "/" + col
+				}
+				if cell.N > 0 && cell.Verdict != compare.Absent && !math.IsInf(cell.Center, 0) {
+					f(cmp.Or(name, "all"), t, cell)
+				}
+			}
+		}
+	}
+}
+
+// halfWidth is how far the interval of a cell reaches from its middle, NaN if it has none.
+func halfWidth(cell compare.Cell) float64 {
+	if half := max(cell.Hi-cell.Center, cell.Center-cell.Lo); !math.IsInf(half, 0) {
+		return half
+	}
+	return math.NaN()
+}
