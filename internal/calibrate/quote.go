@@ -24,7 +24,7 @@ const CalibrationPrefix = "calibration-"
 
 // calibrated are the circumstances that a calibration holds for: one made in
 // others says less.
-var calibrated = []string{"cpu-model", "cores", "memory", "kernel", "virtual", "governor", "toolchain", "gogc", "gomemlimit", "godebug"}
+var calibrated = []string{"cpu-model", "cores", "cpu-quota", "memory", "kernel", "virtual", "governor", "toolchain", "gogc", "gomemlimit", "godebug"}
 
 // Calibrations returns, for each machine that the files are of, the latest
 // calibration of it that lies beside one of them. A calibration that cannot be

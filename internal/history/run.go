@@ -51,7 +51,7 @@ type circumstance struct{ what, value string }
 const machineIs = "machine, "
 
 // machineKeys are what a machine is told by.
-var machineKeys = []string{"cpu-model", "cores", "memory", "virtual", "governor", "emulated", "chip", "emulator"}
+var machineKeys = []string{"cpu-model", "cores", "cpu-quota", "memory", "virtual", "governor", "emulated", "chip", "emulator"}
 
 // errNoResults is the error if there is nothing to read.
 var errNoResults = errors.New("no results files: benchrun run makes one below results/")

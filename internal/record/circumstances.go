@@ -85,7 +85,7 @@ func OfSide(side, key string) string { return side + "-" + key }
 func (now *Circumstances) Differences(then map[string]string) []string {
 	keys := []string{
 		"old", "old-commit", "old-dirty", "new", "new-commit", "new-dirty", "build",
-		"commit", "dirty", "machine", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated",
+		"commit", "dirty", "machine", "cpu-model", "cores", "cpu-quota", "memory", "kernel", "virtual", "governor", "emulated",
 	}
 	for _, key := range Built() {
 		keys = append(keys, key, OfSide(SideOld, key), OfSide(SideNew, key))

@@ -133,6 +133,9 @@ func (r *Runner) checkIdle(ctx context.Context, idle string) error {
 	if idle == IdleOff {
 		return nil
 	}
+	if q := session.Quota(); q > 0 {
+		fmt.Fprintf(r.con, "warning: a quota allows %.4g processors, and stops processes for most of 100 ms when they have used it up: what one side uses, another may lack. Measure --slice 1s\n", q)
+	}
 	defer r.con.Clear()
 	for first := true; ; first = false {
 		if first {

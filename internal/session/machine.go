@@ -89,6 +89,9 @@ func DescribeMachine(ctx context.Context, machine string) *record.Circumstances 
 	note("machine", c.Machine)
 	note("cpu-model", model)
 	note("cores", strconv.Itoa(cores))
+	if q := Quota(); q > 0 {
+		note("cpu-quota", strconv.FormatFloat(q, 'g', 4, 64))
+	}
 	if v, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		note("memory", strconv.FormatUint((v.Total+1<<29)>>30, 10)+" GiB")
 	}
@@ -104,7 +107,7 @@ func DescribeMachine(ctx context.Context, machine string) *record.Circumstances 
 }
 
 // machineKeys are the keys that DescribeMachine may give.
-var machineKeys = []string{"machine", "cpu-mhz", "cpu-model", "cores", "memory", "kernel", "virtual", "governor", "emulated"}
+var machineKeys = []string{"machine", "cpu-mhz", "cpu-model", "cores", "cpu-quota", "memory", "kernel", "virtual", "governor", "emulated"}
 
 // WithoutMachine returns what circumstances say of what is measured, and not of where.
 func WithoutMachine(c *record.Circumstances) []record.Setting {
