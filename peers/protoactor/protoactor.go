@@ -40,8 +40,10 @@ func (s *system) Stop(all []workloads.Address) {
 	for i, a := range all {
 		ends[i] = s.Root.PoisonFuture(a.(*actor.PID))
 	}
-	for _, end := range ends {
-		_ = end.Wait() // its error is a time limit, which PoisonFuture has not set
+	for i, end := range ends {
+		for end.Wait() != nil { // after ten seconds it gives up, and the actor may be busy still
+			end = s.Root.PoisonFuture(all[i].(*actor.PID))
+		}
 	}
 }
 
