@@ -15,11 +15,7 @@ import (
 // and what others print, are bytes of any sender's: an escape sequence among them could rename a
 // window, or hide a line. Line feeds and tabs stay.
 func Printable(s string) string {
-	at := 0
-	for at < len(s) && (s[at] >= ' ' && s[at] <= '~' || s[at] == '\n' || s[at] == '\t') {
-		at++ // as most text is
-	}
-	if strings.IndexFunc(s[at:], obeyed) < 0 {
+	if isPrintable(s) {
 		return s
 	}
 	var b strings.Builder
@@ -34,6 +30,24 @@ func Printable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// isPrintable reports whether nothing in s is obeyed. Most of most texts is ASCII.
+func isPrintable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= ' ' && c <= '~' || c == '\n' || c == '\t':
+		case c < utf8.RuneSelf:
+			return false
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if obeyed(r) {
+				return false
+			}
+			i += size - 1
+		}
+	}
+	return true
 }
 
 // obeyed reports whether a character is none that is just shown. Of bytes that are no

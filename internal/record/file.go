@@ -126,6 +126,7 @@ func Read(path string, data []byte) *File {
 		r.problem(1, err.Error())
 		return r.f
 	}
+	r.f.Results = slices.Grow(r.f.Results, strings.Count(text, "\n"+ResultMark))
 	for line := range Lines(text) {
 		r.look(line, &r.config)
 		r.take(line)
@@ -355,8 +356,8 @@ func (r *fileReader) figure(l Line) error {
 func (r *fileReader) results() {
 	var b benchfmt.Reader
 	b.Reset(&r.figures, r.f.Path)
-	read := make(map[int]*benchfmt.Result) // by line
-	for b.Scan() {                         // there is no error: no line is too long
+	read := make(map[int]*benchfmt.Result, len(r.f.Results)) // by line
+	for b.Scan() {                                           // there is no error: no line is too long
 		_, line := b.Result().Pos()
 		switch rec := b.Result().(type) {
 		case *benchfmt.SyntaxError:

@@ -73,7 +73,7 @@ func (d Doc) HTML(w io.Writer) error {
 
 // writePage writes to w what write puts on a page.
 func writePage(w io.Writer, write func(p *page) error) error {
-	p := &page{Writer: bufio.NewWriterSize(console.NewScreen(w), 1<<16)}
+	p := &page{Writer: bufio.NewWriterSize(console.NewScreen(w), 1<<16), classes: make(map[[3]Tone]string)}
 	return cmp.Or(write(p), p.Flush())
 }
 
@@ -168,7 +168,19 @@ func barPicture(c Cell) template.HTML {
 // A page is HTML as it is written. open are the levels of the sections that are open.
 type page struct {
 	*bufio.Writer
-	open []int
+	open    []int
+	classes map[[3]Tone]string // of cells: most are of a few
+}
+
+// class is the function of that name for a cell.
+func (p *page) class(column, tone, heat Tone) string {
+	key := [3]Tone{column, tone, heat}
+	s, ok := p.classes[key]
+	if !ok {
+		s = string(class(column, tone, heat))
+		p.classes[key] = s
+	}
+	return s
 }
 
 // template writes what the template of this name makes of data.
@@ -289,9 +301,9 @@ func (p *page) table(t Table) error {
 			element := "td"
 			if t.Columns[k].Name || k == 0 {
 				element = "th"
-				p.string(`<th scope="row"`, string(class(classes[k], c.Tone)), ">")
+				p.string(`<th scope="row"`, p.class(classes[k], c.Tone, ""), ">")
 			} else {
-				p.string("<td", string(class(classes[k], c.Tone, c.Heat)))
+				p.string("<td", p.class(classes[k], c.Tone, c.Heat))
 				if c.Hint != "" {
 					p.string(` title="`, inPages.Replace(c.Hint), `"`)
 				}

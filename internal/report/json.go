@@ -165,13 +165,11 @@ func (e *encoder) end(isEmpty bool, brackets string) {
 
 func (e *encoder) line() {
 	e.string("\n")
-	for range e.depth {
-		e.string("  ")
-	}
+	e.string(strings.Repeat("  ", e.depth)) // of one string of many
 }
 
 func isEmpty(value any) bool {
-	if all, ok := value.(objects); ok {
+	if all, ok := value.(objects); ok || value == nil {
 		return all.n == 0
 	}
 	v := reflect.ValueOf(value)
@@ -346,13 +344,17 @@ func versusObject(vs *compare.Versus) object {
 }
 
 // blockObjects leaves out values that belong to no block.
-func blockObjects(blocks []compare.BlockValue) (out []object) {
-	for _, b := range blocks {
-		if b.Block != "" {
-			out = append(out, object{"file", b.File, "block", b.Block, "layout,omitempty", b.Layout, "value", b.V, "ratio", b.Ratio})
-		}
+func blockObjects(blocks []compare.BlockValue) any {
+	none := func(b compare.BlockValue) bool { return b.Block == "" }
+	if slices.ContainsFunc(blocks, none) {
+		blocks = slices.DeleteFunc(slices.Clone(blocks), none)
 	}
-	return out
+	if len(blocks) == 0 {
+		return nil
+	}
+	return objectsOf(blocks, func(b compare.BlockValue) object {
+		return object{"file", b.File, "block", b.Block, "layout,omitempty", b.Layout, "value", b.V, "ratio", b.Ratio}
+	})
 }
 
 func calibrationObject(q compare.CalibrationQuote) object {
