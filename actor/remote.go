@@ -285,7 +285,7 @@ func (l *Line) Terminated(path string, pid PID, err error) {
 	x := l.peer.watched[k]
 	if x == nil || l.peer.line.Load() != l {
 		r.mu.Unlock()
-		return // nobody watches it any more
+		return // it is not watched any more
 	}
 	list := x.watchers.list
 	x.watchers = watchers{}
@@ -570,7 +570,7 @@ func (x *proxy) unwatch(w *Cell, link Controller) {
 	}
 }
 
-// Close implements Port. Nobody calls it: a proxy has no end.
+// Close implements Port. It is never called: a proxy has no end.
 func (x *proxy) Close() {}
 
 // Len implements Port.
@@ -722,7 +722,7 @@ func (o *Observer) Unwatch(r Ref) {
 // Cell implements Port.
 func (o *Observer) Cell() *Cell { return &o.cell }
 
-// Send implements Port: there is nobody to send to.
+// Send implements Port: there is no actor to send to.
 func (o *Observer) Send(any, Worker) SendResult { return Closed }
 
 // SendWait implements Port.

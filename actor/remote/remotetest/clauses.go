@@ -21,7 +21,7 @@ type clause struct {
 	// config is that of both nodes.
 	config remote.Config
 	// timed says that it is about time limits: it is run in bubbles only, where
-	// the time is nobody's but the clause's.
+	// the time is the clause's alone.
 	timed bool
 	check func(w *world)
 }

@@ -103,7 +103,7 @@ var messages = []clause{
 	},
 	{
 		name: "find",
-		why:  "an actor is found by its path, and nobody else",
+		why:  "an actor is found by its path, and no other is",
 		check: func(w *world) {
 			r := w.b.Spawn("desk", Func(func(*actor.Context, any) error { return nil }))
 			ctx := context.Background()
