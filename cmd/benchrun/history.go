@@ -108,7 +108,7 @@ func (c *historyFlags) proveOne(ctx context.Context, con *console.Console, r his
 	ab := runner.DefaultAB()
 	ab.Dir, ab.Idle, ab.Machine, ab.Within = c.dir, c.idle, r.Machine, c.within
 	ab.Args, ab.Packages, ab.Bench = []string{r.Old, r.New}, []string{r.Pkg}, r.Pattern()
-	ab.Blocks, ab.Layouts = history.ProofBlocks, history.ProofLayouts
+	ab.Blocks, ab.Layouts, ab.Schedule = history.ProofBlocks, history.ProofLayouts, runner.ScheduleFixed // a proof is kept
 	ab.Given = func(flag string) bool { return flag == "blocks" }
 	ab.Compare.Alpha = level
 	ab.Identical = true // what is the same shows no step, and that is to be on record

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dynolab/dyno/internal/record"
@@ -23,17 +24,28 @@ func Decided(plan *record.Plan, path string) ([]record.Group, error) {
 }
 
 // decided reports whether each comparison of g has its answer: those of the first
-// unit in which g has any, which is time for most. What has no value or nothing to
-// be compared to waits for none.
-func (c *Comparison) decided(g record.Group) bool {
+// unit in which g has any, which is time for most, and those of what it allocates. What has no
+// value or nothing to be compared to waits for none.
+func (c *Comparison) decided(g record.Group) (known bool) {
 	for _, t := range c.Tables {
+		if known && !counted(t.Unit) {
+			continue
+		}
 		for _, r := range t.Rows {
-			if r.Name == g.Name && (r.Pkg == "" || r.Pkg == g.Pkg) {
-				return !slices.ContainsFunc(r.Cells, func(cell Cell) bool {
-					return cell.Vs != nil && !cell.Verdict.Proven() && cell.Verdict != Same
-				})
+			if r.Name != g.Name || r.Pkg != "" && r.Pkg != g.Pkg {
+				continue
 			}
+			if slices.ContainsFunc(r.Cells, func(cell Cell) bool { return cell.Vs != nil && !c.answered(cell) }) {
+				return false
+			}
+			known = true
 		}
 	}
-	return false // nothing is known of it
+	return known
+}
+
+// answered reports whether a comparison has an answer that more blocks are not likely to change: what is
+// proven to differ, but by less than the margin as it looks, may turn out not to matter.
+func (c *Comparison) answered(cell Cell) bool {
+	return cell.Verdict == Same || cell.Verdict.Proven() && !(math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(c.Margin))
 }

@@ -164,7 +164,7 @@ func undecided(c *compare.Comparison, named int) (lines []string) {
 		if row > 0 {
 			took = fmt.Sprintf(", up to about %v", (row * time.Duration(blocks)).Round(time.Second))
 		}
-		lines = append(lines, fmt.Sprintf("to decide %s: close other programs, and --blocks %d --plan sequential%s", someOf(near, named), blocks, took))
+		lines = append(lines, fmt.Sprintf("to decide %s: close other programs, and --blocks %d%s", someOf(near, named), blocks, took))
 	}
 	if len(far) > 0 {
 		lines = append(lines, "not decidable in reasonable time while the machine is this noisy: "+someOf(far, named)+"; close other programs (--idle=wait waits for them)")

@@ -153,7 +153,7 @@ func TestSummarySaysWhatWouldDecide(t *testing.T) {
 	rows[1].Cells[1].Vs.Need, rows[1].Cells[1].Vs.NeedTime = 40, 40*time.Second
 	rows[3].Cells[1].Verdict, rows[3].Cells[1].Vs.Undecidable = compare.Inconclusive, true
 	mentions(t, summaryOf(t, c, Extra{}),
-		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40 --plan sequential, up to about 2m0s",
+		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40, up to about 2m0s",
 		"smallest changes of time that would have been found: 1 % to 3.4 %", "not decidable in reasonable time while the machine is this noisy: Sum; close other programs")
 	for i := range rows {
 		rows[i].Cells[1].Verdict = compare.Same // whatever else is known of it

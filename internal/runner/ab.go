@@ -53,7 +53,7 @@ func DefaultAB() AB {
 	return AB{
 		Config: Config{
 			Bench: ".", Blocks: 12, Time: "200ms", Benchmem: true, Idle: IdleWarn,
-			Mode: record.ModeAuto, Control: true, Rounds: session.SharpRounds, Slice: session.SharpSlice, Schedule: ScheduleFixed,
+			Mode: record.ModeAuto, Control: true, Rounds: session.SharpRounds, Slice: session.SharpSlice, Schedule: ScheduleSequential,
 		},
 		Dir: ".", Trimpath: true,
 		Compare: compare.Options{Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin},
@@ -127,6 +127,7 @@ func (r *Runner) AB(ctx context.Context, c *AB, then func(ctx context.Context, r
 			return nil, err
 		}
 		run.Binaries, j.absent = v.all(), v.absent
+		j.linking = linked(r.con, "versions")
 		j.take(r.processes, parts{binaries: run.Binaries})
 		run.Counted, _ = j.subject.(*testbin.Counted)
 		j.here = v.circumstances(ctx, c.Machine, cmp.Or(c.Out, c.Resume))
@@ -256,7 +257,7 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		}
 		warnTooFew(v.w, plan, DefaultAB().Blocks)
 	}
-	return v.link(ctx, plan)
+	return v.link(ctx, plan, from)
 }
 
 // nothing says why no benchmark can be measured in both versions. That is no error if all

@@ -41,7 +41,7 @@ const (
 // DefaultBisect returns how commits are searched, if nothing is said of it.
 func DefaultBisect() Bisect {
 	c := Bisect{AB: DefaultAB(), Unit: unitTime}
-	c.Dir = "."
+	c.Dir, c.Schedule = ".", ScheduleFixed // what a visit needs follows from all blocks of the ends
 	return c
 }
 

@@ -31,6 +31,8 @@ type job struct {
 	path   string              // of a new one's results
 	absent []record.Hole       // what a new one's plan has to leave out
 
+	linking func(linked, of int) // as of testbin.Link, of what is linked while it goes on
+
 	quiet  bool   // what it measures is told by its caller
 	resume string // what --resume takes to go on after an interrupt, for a shell; "" is its own results
 
@@ -109,8 +111,12 @@ func (r *Runner) carryOut(ctx context.Context, j *job, store *record.Store) erro
 		r.progress.after = func(block int) { r.AfterBlock(store.Path, block) }
 	}
 	if r.progress.quiet = j.quiet; !j.quiet {
-		fmt.Fprintf(r.con, "measuring %s in %s, %s, about %v; order by seed %d\nresults: %s\n",
-			console.Count(benchmarks(j.plan), "benchmark"), console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
+		most := ""
+		if len(j.plan.Looks) > 1 {
+			most = "at most "
+		}
+		fmt.Fprintf(r.con, "measuring %s in %s%s, %s, about %v; order by seed %d\nresults: %s\n",
+			console.Count(benchmarks(j.plan), "benchmark"), most, console.Count(j.plan.Blocks, "block"), console.Count(rest.Steps(), "process"),
 			console.Rough(rest.Left()), j.plan.Seed, store.Path)
 		if j.plan.Col == record.SideKey && rest.Left() > longRun {
 			fmt.Fprintln(r.con, "for less: Ctrl-C, and --within 3m, or --bench and packages for fewer benchmarks")

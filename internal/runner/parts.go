@@ -18,7 +18,9 @@ type parts struct {
 
 // take makes p what j measures. Processes end with ctx.
 func (j *job) take(ctx context.Context, p parts) {
-	j.parts, j.subject = p, testbin.NewBinaries(ctx, j.plan, p.binaries)
+	tests := testbin.NewBinaries(ctx, j.plan, p.binaries)
+	tests.Linking = j.linking
+	j.parts, j.subject = p, tests
 	if j.tool != nil {
 		j.subject = testbin.NewCounted(ctx, j.plan, p.binaries, j.tool)
 	}

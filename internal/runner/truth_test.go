@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/calibrate"
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 )
 
@@ -28,6 +29,7 @@ func TestTruthPlans(t *testing.T) {
 	want := &record.Plan{
 		CPU: []int{2}, Blocks: 8, Time: usual.Time, Seed: 3, Benchmem: true, Bench: ".", Timeout: ab.Timeout,
 		Mode: record.ModeAuto, Col: record.SideKey, Control: true, Rounds: usual.Rounds, Slice: 2 * time.Millisecond, Layouts: 8,
+		Looks: []int{6, 8}, Alpha: compare.DefaultAlpha, Margin: compare.DefaultMargin,
 	}
 	if !reflect.DeepEqual(ab, want) {
 		t.Errorf("ab: got\n%+v\nwant\n%+v", ab, want)

@@ -413,11 +413,16 @@ func (v *Versions) list(ctx context.Context, plan *record.Plan) error {
 	return nil
 }
 
-// link links what is measured in all layouts of plan, and notes the binaries in it. Only
-// packages that have something to measure are worth it.
-func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
-	if plan.Layouts > 1 {
-		fmt.Fprintf(v.w, "linking both in %s\n", console.Count(plan.Layouts, "layout"))
+// link links what is measured in the layouts that plan begins with, and notes the binaries in it: a
+// run that goes on, and another machine, need all. Only packages that have something to measure are
+// worth it.
+func (v *Versions) link(ctx context.Context, plan *record.Plan, from *record.Interrupted) error {
+	layouts := plan.Layouts
+	if from == nil && v.away == nil {
+		layouts = testbin.LinkedFirst(plan)
+	}
+	if layouts > 1 {
+		fmt.Fprintf(v.w, "linking both in %s\n", console.Count(layouts, "layout"))
 	}
 	defer v.w.Clear()
 	v.drop(func(pkg string) bool {
@@ -427,7 +432,7 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan) error {
 		if err := v.away.build(ctx, v.folders[i], v.binaries[i]); err != nil {
 			return err
 		}
-		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], 0, plan.Layouts, linked(v.w, sides[i]+" version")); err != nil {
+		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], 0, layouts, linked(v.w, sides[i]+" version")); err != nil {
 			return err
 		}
 	}

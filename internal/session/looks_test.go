@@ -104,6 +104,48 @@ func TestLooksDecideAll(t *testing.T) {
 	}
 }
 
+// A prepared world is asked before each block, of what is still measured.
+type prepared struct {
+	*fakeWorld
+	err   error // of block 3
+	asked []string
+}
+
+func (p *prepared) Prepare(_ context.Context, block int, units []record.Unit) error {
+	p.asked = append(p.asked, fmt.Sprint(block, ":", len(units)))
+	if block == 3 {
+		return p.err
+	}
+	return nil
+}
+
+func TestPrepare(t *testing.T) {
+	plan := recordtest.Sequential()
+	plan.Cases = plan.Cases[:4]
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	for _, c := range []struct {
+		fails, want error
+		asked       string
+	}{{nil, nil, "[1:2 2:2 3:1 4:1 5:1 6:1]"}, {os.ErrInvalid, os.ErrInvalid, "[1:2 2:2 3:1]"}, {os.ErrInvalid, ErrInterrupted, "[1:2 2:2 3:1]"}} {
+		s := create(t, filepath.Join(recordtest.Dir(t), "run.bench"), plan)
+		w := &prepared{fakeWorld: new(fakeWorld), err: c.fails}
+		h := w.deps()
+		h.Subject = w
+		h.look = func() ([]record.Group, error) {
+			if errors.Is(c.want, ErrInterrupted) {
+				interrupt()
+			}
+			return plan.Groups()[:1], nil
+		}
+		err := carryOut(ctx, plan, s, nil, Quiet{}, h)
+		if got := fmt.Sprint(w.asked); !errors.Is(err, c.want) || got != c.asked {
+			t.Errorf("%v: asked %s, want %s; want %v", err, got, c.asked, c.want)
+		}
+		must(t, s.Close())
+	}
+}
+
 func TestThreeLooks(t *testing.T) {
 	for blocks, want := range map[int]string{12: "[6 9 12]", 14: "[7 11 14]", 10: "[8 10]", 9: "[7 9]", 6: "[6]", 2: "[2]", 1: "[1]"} {
 		looks := ThreeLooks(blocks)

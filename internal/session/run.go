@@ -69,6 +69,12 @@ type Subject interface {
 	Start(block int, s record.Step, env []string) (Driver, error)
 }
 
+// A Preparer is a subject with work to do before a block, such as linking what units need. Nothing is
+// measured meanwhile.
+type Preparer interface {
+	Prepare(ctx context.Context, block int, units []record.Unit) error
+}
+
 // A MadeUp subject runs on no machine, and says itself how fast that is: "" is not known.
 // Else that is measured before each block.
 type MadeUp interface {
@@ -172,6 +178,14 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 		if len(r.stopped) == len(plan.Groups()) {
 			return nil // all is decided
 		}
+		units := r.order(block, done)
+		if before, ok := r.Subject.(Preparer); ok {
+			if err := before.Prepare(ctx, block, units); ctx.Err() != nil {
+				return errors.Join(ErrInterrupted, s.Sync())
+			} else if err != nil {
+				return err
+			}
+		}
 		s.Block(block, Load(ctx), plan)
 		if r.anchor != nil {
 			s.Anchor(r.anchor())
@@ -179,7 +193,7 @@ func carryOut(ctx context.Context, plan *record.Plan, s *record.Store, from *rec
 		if err := s.Sync(); err != nil {
 			return err
 		}
-		for _, u := range r.order(block, done) {
+		for _, u := range units {
 			if ctx.Err() != nil {
 				return errors.Join(ErrInterrupted, s.Sync())
 			}

@@ -60,8 +60,9 @@ func Size(p *record.Plan, s Sizing) (less string) {
 	if s.Within > 0 {
 		less = fitSome(p, s)
 	}
-	if s.Sequential {
-		p.Looks, p.Alpha, p.Margin = ThreeLooks(p.Blocks), s.Alpha, s.Margin
+	p.Looks, p.Alpha, p.Margin = nil, 0, 0
+	if looks := ThreeLooks(p.Blocks); s.Sequential && len(looks) > 1 {
+		p.Looks, p.Alpha, p.Margin = looks, s.Alpha, s.Margin
 	}
 	return less
 }

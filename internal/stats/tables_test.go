@@ -481,55 +481,82 @@ func byLayouts(t *testing.T) grid {
 	return g
 }
 
-// byLooks is what looking early costs and saves, in reports of which the first
-// comparison differs.
+// A looked is what came of comparisons: how many blocks they took, how many were claimed to differ or
+// to be the same, and how many intervals have the truth.
+type looked struct{ blocks, claimed, same, covered int }
+
+// look measures the first comparison of f until a look has its answer, as compare.Decided has it: its
+// interval lies within the margin, or it is proven to differ, and looks as if that matters.
+func (l *looked) look(f Family, looks Looks, margin, truth float64) {
+	for _, at := range looks.At {
+		part := f.first(at)
+		s := part.Mean(0, looks, 0.05)
+		same := s.Lo > -margin && s.Hi < margin
+		claimed := !same && part.holm(looks)[0] <= 0.05
+		if at < looks.At[len(looks.At)-1] && !same && (!claimed || math.Abs(s.Est) < margin) {
+			continue
+		}
+		l.blocks += at
+		l.claimed += count(claimed)
+		l.same += count(same)
+		l.covered += count(s.Lo <= truth && truth <= s.Hi)
+		return
+	}
+}
+
+// byLooks is what looking early costs and saves, in reports of which the first comparison may differ:
+// by what is mostly found in all blocks, or twice that, where all that is proven matters; and where the
+// margin is two spreads, by nothing, and by a half, the whole and one and a half of that.
 func byLooks(t *testing.T) grid {
 	const n, reports = 12, 1000
 	g := grid{name: "looks"}
-	g.add("Comparisons", "false claims: once", "three looks", "power: once", "three looks", "blocks", "twice the effect: power", "blocks")
-	looks := ThreeLooks(n)
+	g.add("Comparisons", "false claims: once", "three looks", "effect found: once", "three looks", "blocks", "twice the effect: blocks",
+		"nothing, *same*: once", "three looks", "blocks", "half the margin, claimed: once", "three looks", "the margin, *same*: three looks",
+		"1.5 margins, found: once", "three looks", "blocks", "intervals that have it, at least")
+	looks, once := ThreeLooks(n), Looks{At: []int{n}}
 	for _, size := range []int{1, 4, 20} {
 		rng := rand.New(rand.NewPCG(34, uint64(size)))
-		row := []string{fmt.Sprint(size)}
 		effect := Shift{Spread: 1, Corr: 0.1}.Detectable(n, 0.05/float64(size))
+		kinds := []struct{ by, margin float64 }{{effect, 0}, {2 * effect, 0}, {0, 2}, {1, 2}, {2, 2}, {3, 2}}
 		var wrong [2]int
-		var power [2][2]int // by effect; once, in looks
-		var blocks [2]int
+		early, last := make([]looked, len(kinds)), make([]looked, len(kinds))
 		for range reports {
 			f := chained(0).report(rng, n, size, 0)
-			wrong[0] += count(slices.ContainsFunc(f.holm(Looks{}), func(p float64) bool { return p <= 0.05 }))
+			wrong[0] += count(slices.ContainsFunc(f.holm(once), func(p float64) bool { return p <= 0.05 }))
 			wrong[1] += count(slices.ContainsFunc(f.holm(looks), func(p float64) bool { return p <= 0.05 }))
-			for k, times := range []float64{1, 2} {
-				old := f[0].D
-				f[0].D = slices.Clone(old)
+			none := f[0].D
+			for k, kind := range kinds {
+				f[0].D = slices.Clone(none)
 				for i := range f[0].D {
-					f[0].D[i] += times * effect
+					f[0].D[i] += kind.by
 				}
-				power[k][0] += count(f.holm(Looks{})[0] <= 0.05)
-				used := n
-				for _, at := range looks.At {
-					if f.first(at).holm(looks)[0] <= 0.05 {
-						power[k][1]++
-						used = at
-						break
-					}
-				}
-				blocks[k] += used
-				f[0].D = old
+				early[k].look(f, looks, kind.margin, kind.by)
+				last[k].look(f, once, kind.margin, kind.by)
 			}
 		}
 		what := fmt.Sprintf("%d comparisons", size)
 		atMost(t, what, wrong[0], reports, 0.05)
 		atMost(t, what+" in looks", wrong[1], reports, 0.05)
-		if lost := power[0][0] - power[0][1]; lost > reports*6/100 {
-			t.Errorf("%s: looking early loses %d of %d", what, lost, power[0][0])
+		atMost(t, what+", the margin taken for nothing", early[4].same, reports, 0.025)
+		covered := reports
+		for k, l := range early {
+			atMost(t, fmt.Sprintf("%s, %v: intervals without it", what, kinds[k]), reports-l.covered, reports, 0.05)
+			covered = min(covered, l.covered)
 		}
-		atLeast(t, what+": a large effect found in looks", power[1][1], reports, 0.99)
-		if mean := float64(blocks[1]) / reports; mean > 10 {
+		for k, lost := range map[int]int{0: last[0].claimed - early[0].claimed, 2: last[2].same - early[2].same, 5: last[5].claimed - early[5].claimed} {
+			if lost > reports*6/100 {
+				t.Errorf("%s, %v: looking early loses %d of %d", what, kinds[k], lost, reports)
+			}
+		}
+		atLeast(t, what+": a large effect found in looks", early[1].claimed, reports, 0.99)
+		if mean := float64(early[1].blocks) / reports; mean > 10 {
 			t.Errorf("%s: a large effect is found after %.1f blocks", what, mean)
 		}
-		mean := func(k int) string { return fmt.Sprintf("%.1f", float64(blocks[k])/reports) }
-		g.add(append(row, percent(wrong[0], reports), percent(wrong[1], reports), percent(power[0][0], reports), percent(power[0][1], reports), mean(0), percent(power[1][1], reports), mean(1))...)
+		part := func(n int) string { return percent(n, reports) }
+		mean := func(k int) string { return fmt.Sprintf("%.1f", float64(early[k].blocks)/reports) }
+		g.add(fmt.Sprint(size), part(wrong[0]), part(wrong[1]), part(last[0].claimed), part(early[0].claimed), mean(0), mean(1),
+			part(last[2].same), part(early[2].same), mean(2), part(last[3].claimed), part(early[3].claimed), part(early[4].same),
+			part(last[5].claimed), part(early[5].claimed), mean(5), part(covered))
 	}
 	return g
 }

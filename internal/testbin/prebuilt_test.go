@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // A binary that is there already is measured as it is: in its folder or another one, and
@@ -60,6 +61,30 @@ func TestPrebuiltIsNotLinked(t *testing.T) {
 	says := func(linked, of int) { progress += fmt.Sprintf("%d/%d ", linked, of) }
 	if err := Link(t.Context(), t.TempDir(), all, 0, 3, says); err != nil || len(all[0].Layouts) != 3 || len(all[1].Layouts) != 0 || progress != "1/2 2/2 " {
 		t.Errorf("%+v, %v", all, err)
+	}
+
+	// Others are linked when blocks come that need them, up to the next look, of what is still measured.
+	plan := &record.Plan{Blocks: 6, Layouts: 6, Looks: []int{3, 4, 6}}
+	if n := LinkedFirst(plan); n != 3 {
+		t.Errorf("%d layouts are linked first", n)
+	}
+	subject := NewBinaries(t.Context(), plan, all)
+	var group record.Group
+	for _, b := range all {
+		group.Steps = append(group.Steps, record.Step{Case: record.Case{Pkg: b.Pkg}})
+	}
+	units := []record.Unit{{Turns: &group}}
+	for _, c := range []struct {
+		block, linked int
+		units         []record.Unit
+	}{{3, 3, units}, {4, 3, nil}, {4, 4, units}} {
+		must(t, subject.Prepare(t.Context(), c.block, c.units))
+		if n := len(subject.byID[all[0].Pkg].Layouts); n != c.linked {
+			t.Errorf("%d layouts before block %d of %d units, want %d", n, c.block, len(c.units), c.linked)
+		}
+	}
+	if now, last := subject.of(4, group.Steps[0]), subject.of(3, group.Steps[0]); now.Hash == last.Hash || now.Hash == all[0].Hash || subject.of(4, group.Steps[1]).Path != driven {
+		t.Errorf("block 4 is of %+v", now)
 	}
 }
 

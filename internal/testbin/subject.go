@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,8 @@ type Binaries struct {
 	plan *record.Plan
 	byID map[string]Binary
 	ctx  context.Context // of the processes
+
+	Linking func(linked, of int) // as of Link
 }
 
 // NewBinaries returns all as what plan is carried out on. Processes are ended when ctx
@@ -31,16 +34,65 @@ func NewBinaries(ctx context.Context, plan *record.Plan, all []Binary) *Binaries
 	for _, b := range all {
 		byID[b.ID()] = b
 	}
-	return &Binaries{plan, byID, ctx}
+	return &Binaries{plan: plan, byID: byID, ctx: ctx}
+}
+
+// LinkedFirst is how many layouts there are to be before plan begins: those of its blocks up to the
+// first look, after which many rows need no more.
+func LinkedFirst(plan *record.Plan) int {
+	if len(plan.Looks) == 0 {
+		return plan.Layouts
+	}
+	return min(plan.Layouts, plan.Looks[0])
+}
+
+// Prepare implements [session.Preparer]: it links the layouts up to the next look of what is still
+// measured.
+func (b *Binaries) Prepare(ctx context.Context, block int, units []record.Unit) error {
+	upTo := b.plan.Layout(block) + 1
+	for _, look := range b.plan.Looks {
+		if look >= block {
+			upTo = max(upTo, min(b.plan.Layouts, look))
+			break
+		}
+	}
+	var lacking []string // IDs
+	for _, u := range units {
+		steps := []record.Step{u.Step}
+		if u.Turns != nil {
+			steps = u.Turns.Steps
+		}
+		for _, s := range steps {
+			id := b.id(s)
+			if one := b.byID[id]; len(one.Layouts) > 0 && len(one.Layouts) < upTo && !one.Prebuilt() && !slices.Contains(lacking, id) {
+				lacking = append(lacking, id)
+			}
+		}
+	}
+	for _, id := range lacking {
+		one := []Binary{b.byID[id]}
+		had := one[0].Layouts
+		if err := Link(ctx, filepath.Dir(one[0].Path), one, len(had), upTo-len(had), b.Linking); err != nil {
+			return err
+		}
+		one[0].Layouts = slices.Concat(had, one[0].Layouts)
+		b.byID[id] = one[0]
+	}
+	return nil
+}
+
+// id is that of the binary that a step runs.
+func (b *Binaries) id(s record.Step) string {
+	id := record.SubjectID(s.Case.Pkg, s.Case.Side)
+	if _, ok := b.byID[id]; !ok {
+		return s.Case.Pkg // several sides are one build
+	}
+	return id
 }
 
 // of returns the binary that a step of block runs.
 func (b *Binaries) of(block int, s record.Step) Binary {
-	binary, ok := b.byID[record.SubjectID(s.Case.Pkg, s.Case.Side)]
-	if !ok {
-		binary = b.byID[s.Case.Pkg] // several sides are one build
-	}
-	return binary.in(b.plan.Layout(block))
+	return b.byID[b.id(s)].in(b.plan.Layout(block))
 }
 
 // Measure implements session.Subject.
