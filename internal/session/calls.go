@@ -201,7 +201,8 @@ func (r *runner) measureCalls(g record.Group, sides []*side, stop func() error) 
 // findCalls tries how long the slices of sides have to be, a second time if that is
 // longer than planned because the cost seems to depend on it.
 func (r *runner) findCalls(sides []*side, stop func() error) (c calls, err error) {
-	able := slices.DeleteFunc(slices.Clone(sides), func(p *side) bool { return p.warm.mostlyUntimed() })
+	// The control is the base's program, which says the same.
+	able := slices.DeleteFunc(slices.Clone(sides), func(p *side) bool { return p.warm.mostlyUntimed() || p.step.Copy > 1 })
 	for again := range 2 {
 		if err := r.tryLengths(able, stop); err != nil {
 			return c, err
@@ -262,7 +263,7 @@ func chooseCalls(sides []*side, planned time.Duration) calls {
 		c.whole = c.whole || one.whole && longest >= wholeCall
 	}
 	for _, p := range sides {
-		if p.err != nil || c.length <= max(planned, p.warm.slice) {
+		if p.err != nil || p.step.Copy > 1 || c.length <= max(planned, p.warm.slice) {
 			continue
 		}
 		unit := max(1, p.live.Hello().Unit)
