@@ -120,7 +120,7 @@ func (v *Versions) keep(ctx context.Context, c *AB, plan *record.Plan, store bas
 		return nil, err
 	}
 	fmt.Fprintf(v.w, "linking it in %s\n", console.Count(plan.Layouts, "layout"))
-	if err := testbin.Link(ctx, v.folders[0], with, 0, plan.Layouts, linked(v.w, name)); err != nil {
+	if err := testbin.Link(ctx, with, 0, plan.Layouts, linked(v.w, name)); err != nil {
 		return nil, err
 	}
 	v.w.Clear()

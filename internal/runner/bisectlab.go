@@ -385,7 +385,7 @@ func (b *bisectRun) link(ctx context.Context, m bisect.Measurement, roles, commi
 		}
 		one := []testbin.Binary{v.binary}
 		one[0].Side, one[0].Layouts = role, nil
-		if err := testbin.Link(ctx, v.folder, one, first, plan.Layouts, linked(b.con, role)); err != nil {
+		if err := testbin.Link(ctx, one, first, plan.Layouts, linked(b.con, role)); err != nil {
 			return nil, nil, nil, err
 		}
 		if fresh++; slices.Contains(b.v.trees[:], v.tree) {

@@ -188,7 +188,7 @@ func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, 
 	if err := r.away.build(ctx, folder, tests.Binaries); err != nil {
 		return nil, err
 	}
-	return tests, testbin.Link(ctx, folder, tests.Binaries, 0, plan.Layouts, linked(r.con, "tests"))
+	return tests, testbin.Link(ctx, tests.Binaries, 0, plan.Layouts, linked(r.con, "tests"))
 }
 
 // warnTooFew says on w, before plan takes time, if it has too few blocks.

@@ -309,7 +309,7 @@ func (t *truthRun) build(ctx context.Context, folder string) error {
 		if layouts > 1 {
 			fmt.Fprintf(t.con, "linking the %s version in %s\n", sides[i], console.Count(layouts, "layout"))
 		}
-		if err := testbin.Link(ctx, folder, binaries, 0, layouts, linked(t.con, sides[i]+" version")); err != nil {
+		if err := testbin.Link(ctx, binaries, 0, layouts, linked(t.con, sides[i]+" version")); err != nil {
 			return err
 		}
 		addHashes(pairs, binaries)

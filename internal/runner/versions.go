@@ -432,12 +432,12 @@ func (v *Versions) link(ctx context.Context, plan *record.Plan, from *record.Int
 		if err := v.away.build(ctx, v.folders[i], v.binaries[i]); err != nil {
 			return err
 		}
-		if err := testbin.Link(ctx, v.folders[i], v.binaries[i], 0, layouts, linked(v.w, sides[i]+" version")); err != nil {
-			return err
-		}
 	}
-	addHashes(plan, v.all())
-	return nil
+	all := v.all()
+	err := testbin.Link(ctx, all, 0, layouts, linked(v.w, "versions"))
+	copy(v.binaries[1], all[copy(v.binaries[0], all):])
+	addHashes(plan, all)
+	return err
 }
 
 // circumstances are those of the machine, with what each version is in place of the commit of

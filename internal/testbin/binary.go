@@ -392,7 +392,7 @@ const doesNotBuild = "does not build"
 // compiling reports whether p is of the compiler.
 func (p *BuildProblem) compiling() bool { return p != nil && p.Reason == doesNotBuild }
 
-// Link makes layouts of subjects that Build has made, into the folder out: n of
+// Link makes layouts of subjects that Build has made, in the folders where these are: n of
 // each, from number first on. Number 0 is the one that is there. Those that were built
 // already stay as they are.
 //
@@ -400,7 +400,7 @@ func (p *BuildProblem) compiling() bool { return p != nil && p.Reason == doesNot
 // work is left out with what debuggers read. Profiles do not need it. It may take longer than
 // measuring does, so progress, if it is not nil, is called with how many of how many are
 // linked, by one goroutine at a time.
-func Link(ctx context.Context, out string, subjects []Binary, first, n int, progress func(linked, of int)) error {
+func Link(ctx context.Context, subjects []Binary, first, n int, progress func(linked, of int)) error {
 	made := slices.IndexFunc(subjects, func(s Binary) bool { return !s.Prebuilt() })
 	if first == 0 && n <= 1 || made < 0 {
 		return nil
@@ -433,7 +433,7 @@ func Link(ctx context.Context, out string, subjects []Binary, first, n int, prog
 		}
 		layouts := make([]Image, n)
 		subjects[i].Layouts = layouts
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s.Path), ".exe"), ".test")
+		path := strings.TrimSuffix(strings.TrimSuffix(s.Path, ".exe"), ".test")
 		for l := range layouts {
 			number := strconv.Itoa(first + l)
 			if number == "0" {
@@ -442,7 +442,7 @@ func Link(ctx context.Context, out string, subjects []Binary, first, n int, prog
 			}
 			work.Go(func() error {
 				flag := "-ldflags=" + strings.TrimSpace(ldflags+" -s -w -randlayout="+number)
-				image, said, err := s.made.goTest(ctx, s, filepath.Join(out, name+"-"+number), flag)
+				image, said, err := s.made.goTest(ctx, s, path+"-"+number, flag)
 				if said != "" {
 					return fmt.Errorf("linking %s with its functions in another order: %s", s.Pkg, said)
 				}

@@ -33,7 +33,7 @@ func buildOne(t *testing.T, dir string, o BuildOptions) map[string]string {
 	o.Env = append(o.Env, "GOFLAGS=-trimpath", "GOWORK=off")
 	out := t.TempDir()
 	subjects, problems, err := Build(context.Background(), dir, out, []string{"."}, o)
-	err = errors.Join(err, Link(context.Background(), out, subjects, 0, 2, nil))
+	err = errors.Join(err, Link(context.Background(), subjects, 0, 2, nil))
 	if err != nil || len(problems) > 0 || len(subjects) != 1 {
 		t.Fatalf("%v %+v %+v", err, subjects, problems)
 	}

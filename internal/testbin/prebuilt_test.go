@@ -45,7 +45,7 @@ func TestPrebuilt(t *testing.T) {
 		t.Errorf("%+v, %v, %v", all, problems, err)
 	}
 	// It is linked in one layout, however many there are of others.
-	if err := Link(t.Context(), t.TempDir(), all, 0, 3, nil); err != nil || all[0].in(2).Path != driven {
+	if err := Link(t.Context(), all, 0, 3, nil); err != nil || all[0].in(2).Path != driven {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestPrebuiltIsNotLinked(t *testing.T) {
 	}
 	progress := ""
 	says := func(linked, of int) { progress += fmt.Sprintf("%d/%d ", linked, of) }
-	if err := Link(t.Context(), t.TempDir(), all, 0, 3, says); err != nil || len(all[0].Layouts) != 3 || len(all[1].Layouts) != 0 || progress != "1/2 2/2 " {
+	if err := Link(t.Context(), all, 0, 3, says); err != nil || len(all[0].Layouts) != 3 || len(all[1].Layouts) != 0 || progress != "1/2 2/2 " {
 		t.Errorf("%+v, %v", all, err)
 	}
 

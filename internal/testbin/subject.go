@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,8 @@ func (b *Binaries) Prepare(ctx context.Context, block int, units []record.Unit) 
 			break
 		}
 	}
-	var lacking []string // IDs
+	lacking := make(map[int][]Binary) // by how many they have
+	seen := make(map[string]bool)
 	for _, u := range units {
 		steps := []record.Step{u.Step}
 		if u.Turns != nil {
@@ -64,19 +64,20 @@ func (b *Binaries) Prepare(ctx context.Context, block int, units []record.Unit) 
 		}
 		for _, s := range steps {
 			id := b.id(s)
-			if one := b.byID[id]; len(one.Layouts) > 0 && len(one.Layouts) < upTo && !one.Prebuilt() && !slices.Contains(lacking, id) {
-				lacking = append(lacking, id)
+			if one := b.byID[id]; len(one.Layouts) > 0 && len(one.Layouts) < upTo && !one.Prebuilt() && !seen[id] {
+				seen[id] = true
+				lacking[len(one.Layouts)] = append(lacking[len(one.Layouts)], one)
 			}
 		}
 	}
-	for _, id := range lacking {
-		one := []Binary{b.byID[id]}
-		had := one[0].Layouts
-		if err := Link(ctx, filepath.Dir(one[0].Path), one, len(had), upTo-len(had), b.Linking); err != nil {
+	for had, all := range lacking {
+		if err := Link(ctx, all, had, upTo-had, b.Linking); err != nil {
 			return err
 		}
-		one[0].Layouts = slices.Concat(had, one[0].Layouts)
-		b.byID[id] = one[0]
+		for _, one := range all {
+			one.Layouts = slices.Concat(b.byID[one.ID()].Layouts, one.Layouts)
+			b.byID[one.ID()] = one
+		}
 	}
 	return nil
 }
