@@ -41,6 +41,51 @@ npm_packages() {
 	npm install --silent --no-audit --no-fund --ignore-scripts "$@" >npm.log 2>&1 || skip "cannot be fetched: $*"
 }
 
+# object_store CONFIG runs Go statements from standard input with the object store o of NATS, which has
+# this configuration, and a context ctx; what they print goes to the file got.
+object_store() {
+	modules github.com/nats-io/nats-server/v2@v2.15.2 github.com/nats-io/nats.go@v1.55.0
+	cat >main.go <<E
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+func main() {
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
+	if err != nil {
+		panic(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	s.ReadyForConnections(10 * time.Second)
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		panic(err)
+	}
+	js, _ := jetstream.New(nc)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	o, err := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: "b", $1})
+	if err != nil {
+		panic(err)
+	}
+$(cat)
+}
+E
+	go run . >got
+}
+
 # same compares the file got with standard input, which is what was seen when the script was written.
 same() {
 	if diff -u --label "seen before" --label "seen now" - got; then

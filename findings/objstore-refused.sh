@@ -5,40 +5,8 @@
 #          the name already leads to the new object, which has no bytes: the old one cannot be
 #          read any more. GetInfo tells the size of what was refused, without an error.
 . "$(dirname "$0")/lib.sh"
-modules github.com/nats-io/nats-server/v2@v2.15.2 github.com/nats-io/nats.go@v1.55.0
-cat >main.go <<'E'
-package main
-
-import (
-	"context"
-	"fmt"
-	"os"
-	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-)
-
-func main() {
-	dir, _ := os.MkdirTemp("", "")
-	defer os.RemoveAll(dir)
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
-	if err != nil {
-		panic(err)
-	}
-	s.Start()
-	defer s.Shutdown()
-	s.ReadyForConnections(10 * time.Second)
-	nc, err := nats.Connect(s.ClientURL())
-	if err != nil {
-		panic(err)
-	}
-	js, _ := jetstream.New(nc)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
+object_store 'MaxBytes: 200 << 10' <<'E'
 	soon := func() context.Context { c, _ := context.WithTimeout(ctx, 2*time.Second); return c }
-	o, _ := js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: "b", MaxBytes: 200 << 10})
 	_, err = o.PutBytes(ctx, "k", make([]byte, 100<<10))
 	fmt.Println("first:", err)
 	_, err = o.PutBytes(ctx, "k", make([]byte, 150<<10))
@@ -47,9 +15,7 @@ func main() {
 	fmt.Println("info:", info.Size>>10, err)
 	data, err := o.GetBytes(soon(), "k")
 	fmt.Println("read:", len(data)>>10, err != nil)
-}
 E
-go run . >got
 same <<'E'
 first: <nil>
 second refused: true
