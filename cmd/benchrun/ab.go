@@ -151,7 +151,7 @@ func (c *abFlags) compared(ctx context.Context, cmd *cobra.Command, one *runner.
 // several shows what several machines say of the same two versions: each by itself, then
 // how many say so. Times of different machines are not compared.
 func (c *abFlags) several(cmd *cobra.Command, files []string) error {
-	bad := error(nil)
+	var bad error
 	var names []string
 	var each []*compare.Comparison
 	for _, file := range files {

@@ -162,11 +162,6 @@ func (b *builder) says(ctx context.Context, args ...string) (string, error) {
 	return child.Says(ctx, b.dir, append(os.Environ(), b.options.Env...), cmp.Or(b.goTool, "go"), args...)
 }
 
-// goSays runs the go command in the folder dir.
-func goSays(ctx context.Context, dir string, args ...string) (string, error) {
-	return (&builder{dir: dir}).says(ctx, args...)
-}
-
 // Build compiles the tests of the packages that match patterns, as the go
 // command in dir understands them, into the folder out, which no other Build
 // must use. A package that cannot be built, or has no tests, is a problem and not

@@ -1,6 +1,7 @@
 package testbin
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -27,4 +28,9 @@ func started(t testing.TB, name string, more ...func(*program.Config)) *program.
 	p, err := start(t, name, more...)
 	must(t, err)
 	return p
+}
+
+// goSays runs the go command in the folder dir.
+func goSays(ctx context.Context, dir string, args ...string) (string, error) {
+	return (&builder{dir: dir}).says(ctx, args...)
 }
