@@ -123,25 +123,40 @@ const stressByDay = 100 * time.Millisecond
 // readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day one run of a
 // stochastic clause takes about 100 ms at most, under -race with -short.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), stress: stressByDay, rounds: 10, programs: 200, hists: 500, groups: 20_000, queued: 100_000, queueing: 500 * time.Millisecond, messages: 200_000, soaking: time.Minute, cycles: 10_000, million: 200_000, flood: 1_000_000, contests: 100_000, futures: 50_000, depth: 20_000}
-	if getenv("DYNO_NIGHTLY") != "" && !short {
-		set.groups, set.cycles, set.million, set.futures, set.depth = 50_000, 1_000_000, 1_000_000, 100_000, 100_000
-	}
-	if race {
-		set.programs, set.hists, set.groups, set.queued = 100, 200, 10_000, 20_000
-		set.messages, set.cycles, set.million, set.flood = 40_000, 5_000, 5_000, 200_000
-		// The race detector ends a process with more than 8,128 goroutines.
-		set.contests, set.futures, set.depth = 10_000, 20_000, 5_000
+	set := settings{seed: rand.Uint64(), stress: stressByDay, queueing: 500 * time.Millisecond, soaking: time.Minute}
+	when := 0
+	switch {
+	case short && race: // what is left over is for runs without -race to count
+		when = 4
+	case short:
+		when = 3
+	case race:
+		when = 2
+	case getenv("DYNO_NIGHTLY") != "":
+		when = 1
 	}
 	if short {
 		set.stress = 0
-		set.rounds, set.programs, set.hists, set.groups, set.queued = 3, 50, 100, 5_000, 10_000
-		set.messages, set.cycles, set.million, set.flood = 20_000, 2_000, 2_000, 100_000
-		set.contests, set.futures, set.depth = min(set.contests, 20_000), min(set.futures, 20_000), min(set.depth, 20_000)
 	}
-	if short && race { // what is left over is for runs without -race to count
-		set.groups, set.messages, set.cycles, set.million, set.flood = 2_000, 10_000, leastCycles, 2*leastCycles, 20_000
-		set.contests, set.futures, set.depth = 5_000, 5_000, 2_000
+	for _, size := range []struct {
+		of   *int
+		when [5]int // by day, by night, under -race, with -short, with both
+	}{
+		{&set.rounds, [5]int{10, 10, 10, 3, 3}},
+		{&set.programs, [5]int{200, 200, 100, 50, 50}},
+		{&set.hists, [5]int{500, 500, 200, 100, 100}},
+		{&set.groups, [5]int{20_000, 50_000, 10_000, 5_000, 2_000}},
+		{&set.queued, [5]int{100_000, 100_000, 20_000, 10_000, 10_000}},
+		{&set.messages, [5]int{200_000, 200_000, 40_000, 20_000, 10_000}},
+		{&set.cycles, [5]int{10_000, 1_000_000, 5_000, 2_000, leastCycles}},
+		{&set.million, [5]int{200_000, 1_000_000, 5_000, 2_000, 2 * leastCycles}},
+		{&set.flood, [5]int{1_000_000, 1_000_000, 200_000, 100_000, 20_000}},
+		// The race detector ends a process with more than 8,128 goroutines.
+		{&set.contests, [5]int{100_000, 100_000, 10_000, 20_000, 5_000}},
+		{&set.futures, [5]int{50_000, 100_000, 20_000, 20_000, 5_000}},
+		{&set.depth, [5]int{20_000, 100_000, 5_000, 20_000, 2_000}},
+	} {
+		*size.of = size.when[when]
 	}
 	if v := getenv("DYNO_STRESS"); v != "" {
 		d, err := time.ParseDuration(v)
