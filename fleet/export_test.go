@@ -39,6 +39,47 @@ func Lose(t *testing.T, c *Client, digest string) {
 	}
 }
 
+// PutTwice has two clients send the same part at a time, and returns how many of its pieces the
+// server has.
+func PutTwice(t *testing.T, c *Client, digest string) (pieces func() int) {
+	t.Helper()
+	store, err := c.js.ObjectStore(t.Context(), partsBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(r io.Reader) {
+		if _, err := store.Put(t.Context(), jetstream.ObjectMeta{Name: digest}, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(&during{bytes.NewReader([]byte("x")), func() { put(bytes.NewReader([]byte("x"))) }})
+	return func() int {
+		stream, err := c.js.Stream(t.Context(), partsStream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter(piecesSubject+">"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(info.State.Subjects)
+	}
+}
+
+// during does something before it is read.
+type during struct {
+	io.Reader
+	do func()
+}
+
+func (d *during) Read(p []byte) (int, error) {
+	if do := d.do; do != nil {
+		d.do = nil
+		do()
+	}
+	return d.Reader.Read(p)
+}
+
 // Transfers are what moves an object, by name: it is asked for, and sent.
 func Transfers(c *Client, digest string) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{

@@ -480,6 +480,23 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// Of a part that two clients have sent at a time nothing stays on the server for ever.
+func TestSweepOfPieces(t *testing.T) {
+	l := newLab(t)
+	pieces := fleet.PutTwice(t, l.client, "x")
+	if n := pieces(); n != 2 {
+		t.Fatalf("there are the pieces of %d objects, want 2: is there still anything to sweep?", n)
+	}
+	fleet.Sweep(t, l.client, time.Hour)
+	if n := pieces(); n != 2 {
+		t.Errorf("after an hour there are those of %d, want 2: one may be on its way", n)
+	}
+	fleet.Sweep(t, l.client, 25*time.Hour)
+	if n := pieces(); n != 0 {
+		t.Errorf("after a day there are those of %d, want 0", n)
+	}
+}
+
 // A result of which the server has lost a part is sent again, without being measured again, and
 // others do not wait for it.
 func TestLostResult(t *testing.T) {

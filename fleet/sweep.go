@@ -26,11 +26,18 @@ func (k *Collector) sweep(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	objects, err := store.List(ctx)
-	if errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil
-	}
+	pieces, err := k.oldPieces(ctx, now)
 	if err != nil {
+		return err
+	}
+	objects, err := store.List(ctx) // looked up after the pieces: an object has its name last
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return err
+	}
+	for _, o := range objects {
+		delete(pieces, piecesSubject+o.NUID)
+	}
+	if err := k.purge(ctx, pieces); err != nil {
 		return err
 	}
 	needed, err := k.needed(ctx) // looked up after the list: what has been queued since is not in it
@@ -57,6 +64,47 @@ func (k *Collector) sweep(ctx context.Context, now time.Time) error {
 			continue
 		}
 		if err := store.Delete(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldPieces are the subjects of pieces of which the last came long ago.
+func (k *Collector) oldPieces(ctx context.Context, now time.Time) (map[string]bool, error) {
+	stream, err := k.client.js.Stream(ctx, partsStream)
+	if err != nil {
+		return nil, err
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(piecesSubject+">"))
+	if err != nil {
+		return nil, err
+	}
+	old := make(map[string]bool)
+	for subject := range info.State.Subjects {
+		last, err := stream.GetLastMsgForSubject(ctx, subject)
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if now.Sub(last.Time) >= keepParts {
+			old[subject] = true
+		}
+	}
+	return old, nil
+}
+
+// purge removes pieces that are of no object. Two clients that send the same part at a time leave
+// those of one: NATS looks for what it will replace before it begins.
+func (k *Collector) purge(ctx context.Context, pieces map[string]bool) error {
+	stream, err := k.client.js.Stream(ctx, partsStream)
+	if err != nil {
+		return err
+	}
+	for subject := range pieces {
+		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
 			return err
 		}
 	}
