@@ -19,10 +19,10 @@ func newCompareCmd() *cobra.Command {
 			return err
 		}
 		err = comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Again: again(cmd, args...)}).show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
-			"csv":           func(w io.Writer) error { return report.CSV(w, c) },
-			"json":          func(w io.Writer) error { return report.JSON(w, c, card) },
-			"bencher":       func(w io.Writer) error { return report.Bencher(w, c) },
-			"github-action": func(w io.Writer) error { return report.GitHubAction(w, c) },
+			"csv":     func(w io.Writer) error { return report.CSV(w, c) },
+			"json":    func(w io.Writer) error { return report.JSON(w, c, card) },
+			"bencher": func(w io.Writer) error { return report.Bencher(w, c) },
+			"github":  func(w io.Writer) error { return report.GitHubAction(w, c) },
 		})
 		if err != nil {
 			return err

@@ -12,20 +12,25 @@ import (
 // Bencher writes c as Bencher's adapter json reads it, the Bencher Metric Format: of each
 // benchmark its measures, with the ends of their intervals.
 func Bencher(w io.Writer, c *compare.Comparison) error {
-	all := make(map[string]map[string]object)
+	type metric struct {
+		Value float64  `json:"value"`
+		Lower *float64 `json:"lower_value,omitempty"`
+		Upper *float64 `json:"upper_value,omitempty"`
+	}
+	all := make(map[string]map[string]metric)
 	eachMeasured(c, func(name string, t compare.Table, cell compare.Cell) {
 		if all[name] == nil {
-			all[name] = make(map[string]object)
+			all[name] = make(map[string]metric)
 		}
 		measure := t.Unit
 		if measure == "ns/op" {
 			measure = "latency" // Bencher's own, in nanoseconds
 		}
-		metric := object{"value", cell.Center}
+		m := metric{Value: cell.Center}
 		if halfWidth(cell) >= 0 {
-			metric = append(metric, "lower_value", cell.Lo, "upper_value", cell.Hi)
+			m.Lower, m.Upper = &cell.Lo, &cell.Hi
 		}
-		all[name][measure] = metric
+		all[name][measure] = m
 	})
 	return WriteJSON(w, all)
 }
@@ -33,7 +38,13 @@ func Bencher(w io.Writer, c *compare.Comparison) error {
 // GitHubAction writes c as github-action-benchmark reads it as its tool customSmallerIsBetter: a
 // list, which has no place for units of which more is better.
 func GitHubAction(w io.Writer, c *compare.Comparison) error {
-	all := []object{}
+	type entry struct {
+		Name  string  `json:"name"`
+		Unit  string  `json:"unit"`
+		Value float64 `json:"value"`
+		Range string  `json:"range,omitempty"`
+	}
+	all := []entry{}
 	eachMeasured(c, func(name string, t compare.Table, cell compare.Cell) {
 		if t.Better >= 0 {
 			return
@@ -41,11 +52,11 @@ func GitHubAction(w io.Writer, c *compare.Comparison) error {
 		if t.Unit != "ns/op" {
 			name += " - " + t.Unit // as the action does with lines of go test
 		}
-		entry := object{"name", name, "unit", t.Unit, "value", cell.Center}
+		e := entry{Name: name, Unit: t.Unit, Value: cell.Center}
 		if half := halfWidth(cell); half >= 0 {
-			entry = append(entry, "range", fmt.Sprintf("± %.4g", half))
+			e.Range = fmt.Sprintf("± %.4g", half)
 		}
-		all = append(all, entry)
+		all = append(all, e)
 	})
 	return WriteJSON(w, all)
 }
