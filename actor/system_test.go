@@ -15,10 +15,7 @@ import (
 	"github.com/dynolab/dyno/impls/serial"
 )
 
-var (
-	errTest = errors.New("test")
-	errBoom = errors.New("boom")
-)
+var errTest = errors.New("test")
 
 var noContext context.Context // stands for Background
 
