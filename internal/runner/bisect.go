@@ -255,8 +255,10 @@ func (b *bisectRun) find(ctx context.Context) (*bisect.Result, error) {
 		return result, nil
 	}
 	took := time.Since(began).Seconds()
-	if err := b.ready(ctx, c.Idle); err != nil {
-		return nil, err
+	if b.c.tool == nil { // counts are the same beside any load
+		if err := b.ready(ctx, c.Idle); err != nil {
+			return nil, err
+		}
 	}
 	b.times = bisectTimes{Build: took / 4, Link: took / 4 / float64(b.plan.Blocks)} // of two versions
 	if err := b.measureEnds(ctx, &ends, from, took); err != nil {

@@ -39,6 +39,9 @@ type job struct {
 	begun bool // there is a results file
 }
 
+// timed reports whether the job measures time, to which it matters what else the machine does.
+func (j *job) timed() bool { return j.tool == nil }
+
 // noteCounter notes by what the job counts.
 func (j *job) noteCounter() {
 	if j.tool != nil {

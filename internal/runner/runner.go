@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/dynolab/dyno/internal/console"
@@ -44,7 +45,7 @@ func New(con *console.Console, command string) *Runner {
 func (r *Runner) run(ctx context.Context, idle string, prepare func(context.Context) ([]*job, error), then func(context.Context) error) error {
 	return r.whole(ctx, func(ctx context.Context) error {
 		jobs, err := prepare(ctx)
-		if err == nil && len(jobs) > 0 { // what is wrong with the input is said first
+		if err == nil && slices.ContainsFunc(jobs, (*job).timed) { // what is wrong with the input is said first
 			err = r.ready(ctx, idle)
 		}
 		if err != nil || ctx.Err() != nil {

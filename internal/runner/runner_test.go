@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/console"
+	"github.com/dynolab/dyno/internal/counter"
+	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/program"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
@@ -272,4 +274,39 @@ func TestInputBeforeMachine(t *testing.T) {
 	if !errors.Is(err, broken) || said.Len() > 0 {
 		t.Errorf("%v, after %q", err, said.String())
 	}
+}
+
+// TestCountsBesideOthers: another process that measures holds up what times, and not what counts.
+func TestCountsBesideOthers(t *testing.T) {
+	t.Setenv(machinelock.Env, filepath.Join(t.TempDir(), "lock"))
+	lock, err := machinelock.Try("another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	for _, counts := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := New(console.New(writerFunc(func(said []byte) {
+			if bytes.Contains(said, []byte("waiting: another process measures")) {
+				cancel()
+			}
+		}), 0), "benchrun run")
+		j, subject := newJob(t, 1)
+		if counts {
+			j.tool = new(counter.Tool)
+		}
+		err := r.run(ctx, IdleOff, prepared(j), nil)
+		cancel()
+		if waited := errors.Is(err, session.ErrInterrupted); waited == counts || counts && (err != nil || subject.steps != 2) {
+			t.Errorf("counts %v: %d steps, %v", counts, subject.steps, err)
+		}
+	}
+}
+
+// A writerFunc is called with what is written.
+type writerFunc func([]byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
 }
