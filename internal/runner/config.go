@@ -109,7 +109,7 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 		c.keep(plan, from.Plan)
 	}
 	if c.tool != nil {
-		c.countIn(plan)
+		c.countIn(plan, from == nil)
 	}
 	return plan
 }
@@ -119,17 +119,20 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 const countBlocks = record.LeastBlocks
 
 // countIn makes a plan one that counts: a process at a time, which is the same whatever its
-// layout, with one processor, since that is what is simulated.
-func (c *Config) countIn(plan *record.Plan) {
+// layout, with one processor, since that is what is simulated. One that is resumed keeps what it had.
+func (c *Config) countIn(plan *record.Plan, fresh bool) {
 	plan.Counter, plan.Time, plan.Mode, plan.Benchmem = c.tool.String(), "1x", "", false
 	plan.Control, plan.Rounds, plan.Slice, plan.Layouts = false, 0, 0, 0
-	if !c.given("cpu") {
+	if fresh && !c.given("cpu") {
 		plan.CPU = []int{1}
 	}
-	if !c.given("blocks") {
+	if fresh && !c.given("blocks") {
 		plan.Blocks = countBlocks
+		if len(plan.Looks) > 0 {
+			plan.Looks = session.ThreeLooks(plan.Blocks)
+		}
 	}
-	if !c.given("timeout") {
+	if fresh && !c.given("timeout") {
 		plan.Timeout = 5 * time.Minute // as slow as a simulated processor is
 	}
 }
