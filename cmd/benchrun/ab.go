@@ -15,6 +15,7 @@ import (
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/report"
 	"github.com/dynolab/dyno/internal/runner"
+	"github.com/dynolab/dyno/internal/session"
 	"github.com/dynolab/dyno/internal/why"
 )
 
@@ -28,6 +29,8 @@ type abFlags struct {
 	on      string
 	save    string
 	against string
+
+	unnamed bool // nothing says what is to be compared
 }
 
 func newABCmd() *cobra.Command {
@@ -41,9 +44,7 @@ func newABCmd() *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		kept := cmd.Flags().Changed("baseline") || cmd.Flags().Changed("save-baseline") || c.against != ""
 		both, err := runner.ParseBuilds(c.builds.words())
-		if err == nil && !kept && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1]) {
-			err = errors.New("ab needs a version to compare to, such as main or HEAD~1, or two builds such as --go go1.26.8,go1.27.4, or --command and two commands")
-		}
+		c.unnamed = !kept && len(args) == 0 && c.Resume == "" && maps.Equal(both[0], both[1])
 		c.Builds = both
 		return err
 	}
@@ -54,6 +55,12 @@ func newABCmd() *cobra.Command {
 // gate's status.
 func (c *abFlags) run(cmd *cobra.Command, args []string) error {
 	c.Args, c.Packages = versionsAndPackages(cmd, args)
+	if c.unnamed {
+		if commit, differs := session.Commit(cmd.Context(), ".", ""); c.Command || commit == "" || differs == "false" {
+			return errors.New("ab needs a version to compare to, such as main or HEAD~1, or two builds such as --go go1.26.8,go1.27.4, or --command and two commands; without one it compares what is not committed with HEAD")
+		}
+		c.Args = []string{"HEAD"}
+	}
 	c.Given = cmd.Flags().Changed
 	if err := c.check(true); err != nil {
 		return err
