@@ -22,8 +22,7 @@ import (
 // Rejected:
 //   - container/heap: comparisons through an interface, and swaps where moving
 //     a hole will do. It takes twice the time for a timer that is the first, as
-//     the timeout of an ask often is, and no less for any other
-//     (BenchmarkTimers).
+//     the timeout of an ask often is, and no less for any other.
 //   - A timing wheel: constant time, but it rounds, and either it ticks while
 //     nothing is due or needs an index of its empty slots. A board would pay
 //     for the slots of a wheel with three timers in it.

@@ -626,6 +626,7 @@ func TestTimersRingAtOnce(t *testing.T) {
 // TestTimersAllocateNothing: starting, stopping and being due, with a hundred
 // thousand others.
 func TestTimersAllocateNothing(t *testing.T) {
+	const crowd = 100_000
 	c := NewManualClock(midnight)
 	var ts timers
 	ts.init(c)

@@ -327,30 +327,3 @@ func heapInUse() uint64 {
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
 }
-
-func BenchmarkQueue(b *testing.B) {
-	for _, cfg := range []actor.MailboxConfig{
-		{},
-		{Policy: actor.DropNewest, Capacity: 2_000},
-		{Policy: actor.DropOldest, Capacity: 100},
-		{Priority: prio},
-	} {
-		for _, backlog := range []int{1, 100, 2_000} {
-			b.Run(name(cfg)+"/waiting="+strconv.Itoa(backlog), func(b *testing.B) {
-				q := mailbox.New(cfg)
-				msgs := make([]any, 64)
-				for i := range msgs {
-					msgs[i] = letter{i, i * 7 % 5}
-				}
-				for i := range backlog - 1 {
-					q.Push(msgs[i%64], q.Priority(msgs[i%64]))
-				}
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					q.Push(msgs[i%64], q.Priority(msgs[i%64]))
-					q.Pop()
-				}
-			})
-		}
-	}
-}

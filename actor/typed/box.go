@@ -21,7 +21,7 @@ func (b *box[M]) Unbox() any { return b.msg }
 // pool is where boxes of one type wait to be used again. There is one for each
 // type. It is a sync.Pool, which lets the collector have what is not needed: a
 // list of our own would hold for ever as many boxes as ever waited in mailboxes.
-// BenchmarkKeepers compares the two, for 32 bytes on two processors. An actor
+// For 32 bytes on two processors an actor
 // that takes back its own boxes, as those that answer each other do, pays 7 ns with
 // a sync.Pool, 12 with a list behind one lock and 16 for allocating; boxes that
 // always go from one processor to the other cost 30, 15 and 30.

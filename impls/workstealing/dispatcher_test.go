@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -808,61 +807,6 @@ func TestDisplacedActorIsLookedAfter(t *testing.T) {
 		}
 		w.pool.timer.Stop()
 	})
-}
-
-// BenchmarkNeighbourOfALongHandler is how long an actor waits that a handler has told which
-// then computes for 10 ms: the median, and the longest.
-func BenchmarkNeighbourOfALongHandler(b *testing.B) {
-	var begun time.Time
-	var waits []time.Duration
-	var long, neighbour actor.Ref
-	ended := make(chan struct{}, 2)
-	s := system(b, actor.Config{}, func(ctx *actor.Context) {
-		neighbour = spawn(b, ctx, actortest.Func(func(*actor.Context, any) error {
-			waits = append(waits, time.Since(begun))
-			ended <- struct{}{}
-			return nil
-		}))
-		long = spawn(b, ctx, actortest.Func(func(ctx *actor.Context, _ any) error {
-			begun = time.Now()
-			err := ctx.Tell(neighbour, "run")
-			for time.Since(begun) < 10*time.Millisecond {
-			}
-			ended <- struct{}{}
-			return err
-		}))
-	})
-	for b.Loop() {
-		if err := long.Tell("go"); err != nil {
-			b.Fatal(err)
-		}
-		<-ended
-		<-ended
-	}
-	reportWaits(b, waits)
-	shutdown(b, s)
-}
-
-// BenchmarkTimerBesideALongGoroutine is the reference of BenchmarkNeighbourOfALongHandler: how
-// late Go runs the timer of one look while a goroutine computes for 10 ms.
-func BenchmarkTimerBesideALongGoroutine(b *testing.B) {
-	var waits []time.Duration
-	waited := make(chan time.Duration, 1)
-	for b.Loop() {
-		begun := time.Now()
-		time.AfterFunc(look, func() { waited <- time.Since(begun) })
-		for time.Since(begun) < 10*time.Millisecond {
-		}
-		waits = append(waits, <-waited)
-	}
-	reportWaits(b, waits)
-}
-
-// reportWaits reports the median of the waits and the longest one.
-func reportWaits(b *testing.B, waits []time.Duration) {
-	slices.Sort(waits)
-	b.ReportMetric(float64(waits[len(waits)/2].Microseconds()), "p50-µs")
-	b.ReportMetric(float64(waits[len(waits)-1].Microseconds()), "max-µs")
 }
 
 // A worker that is one too many takes one job at a time, and no fork. When it has had its time it

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -724,37 +723,6 @@ func TestProfiles(t *testing.T) {
 	}
 	run(t, p, 10) // it is still there
 	finish(t, p)
-}
-
-// What a slice costs beside its work: the way there and back, package testing's
-// two readings of what was allocated, and in runN its collection.
-func BenchmarkSlice(b *testing.B) {
-	for _, name := range []string{"BenchmarkSession", "BenchmarkLoop", "BenchmarkN"} {
-		for _, counters := range []bool{false, true} {
-			b.Run(fmt.Sprintf("bench=%s/counters=%t", strings.TrimPrefix(name, "Benchmark"), counters), func(b *testing.B) {
-				p, err := start(b, name, func(c *program.Config) { c.Counters = counters })
-				if err != nil {
-					b.Fatal(err)
-				}
-				worked := time.Duration(0)
-				for b.Loop() {
-					s, err := p.Run(1)
-					if err != nil {
-						b.Fatal(err)
-					}
-					worked += s.Elapsed
-				}
-				b.ReportMetric(float64(b.Elapsed()-worked)/float64(b.N), "beside-ns/slice")
-			})
-		}
-	}
-}
-
-func BenchmarkReadMemStats(b *testing.B) {
-	var s runtime.MemStats
-	for b.Loop() {
-		runtime.ReadMemStats(&s)
-	}
 }
 
 // What the process prints of units is a part of its result.
