@@ -16,6 +16,30 @@ type spyLab struct {
 	alphas   []float64 // of comparisons, in order
 	time     float64   // what Left says; 0 is without end
 	evaluate func(m Measurement, base, x int, j Comparison) Comparison
+
+	muted   func(position int) bool // visits of it give no figures
+	unlucky int                     // so many proofs meet a layout that is half as slow again
+	silent  map[int]int             // by the number of a measurement, the position that gives no figures
+	fail    int                     // which call is the one that fails
+	calls   int
+
+	seenSame []int // positions that were the same program, in no order
+	say      func(format string, a ...any)
+}
+
+// call counts a call of the lab, and fails if it is the one.
+func (l *spyLab) call() error {
+	if l.calls++; l.calls == l.fail {
+		return errLab
+	}
+	return nil
+}
+
+func (l *spyLab) Build(ctx context.Context, position int) (Build, error) {
+	if err := l.call(); err != nil {
+		return Build{}, err
+	}
+	return l.world.Build(ctx, position)
 }
 
 func (l *spyLab) Left() float64 {
@@ -26,10 +50,36 @@ func (l *spyLab) Left() float64 {
 }
 
 func (l *spyLab) Measure(ctx context.Context, m Measurement) (*Measured, error) {
+	if err := l.call(); err != nil {
+		return nil, err
+	}
 	l.asked = append(l.asked, m)
+	if l.say != nil {
+		l.say("  measure %v, %d blocks, proof %t\n", m.Positions, m.Blocks, m.Proof)
+	}
 	seen, err := l.world.Measure(ctx, m)
+	silence := func(p int) {
+		seen.Failed[p] = "gave no figure"
+		delete(seen.Levels, p)
+	}
+	if p, ok := l.silent[len(l.asked)]; ok {
+		silence(p)
+	}
+	if len(m.Positions) == 3 && l.muted != nil && l.muted(m.Positions[2]) {
+		silence(m.Positions[2])
+	}
+	if m.Proof && l.unlucky > 0 {
+		l.unlucky--
+		seen.Levels[m.Positions[1]][0] += math.Log(1.5)
+	}
 	compare := seen.Compare
 	seen.Compare = func(base, x int, alpha float64) (Comparison, error) {
+		if err := l.call(); err != nil {
+			return Comparison{}, err
+		}
+		if l.say != nil {
+			l.say("  compared at %.4g\n", alpha)
+		}
 		l.alphas = append(l.alphas, alpha)
 		j, err := compare(base, x, alpha)
 		if l.evaluate != nil {
