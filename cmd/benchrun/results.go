@@ -93,9 +93,17 @@ func scorecard(c *compare.Comparison, d *compare.Data, o compare.Options) (*targ
 	return targets.Measured(d, o)
 }
 
-// leftOut says which lines of the input are malformed.
+// leftOut says which lines of the input are malformed: of many the first, which tell what is wrong.
 func leftOut(cmd *cobra.Command, problems []string) {
+	const first = 10
+	more := len(problems) - first
+	if more > 1 {
+		problems = problems[:first]
+	}
 	for _, p := range problems {
 		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %s (left out)\n", p)
+	}
+	if more > 1 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "benchrun: %d more lines are left out; benchrun compare --format json names all\n", more)
 	}
 }

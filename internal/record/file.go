@@ -394,7 +394,7 @@ func (r *fileReader) complete(rec Record, res *benchfmt.Result) (ok bool) {
 		if InRange(Tidied(v).Value) {
 			return false
 		}
-		r.problem(l.Number, fmt.Sprintf("the value in %s is %v; what is not 0 has to be between %g and %g in size", Written(v), v.Value, 1/farthest, farthest))
+		r.problem(l.Number, fmt.Sprintf("the value in %s is %v; what is not 0 has to be between %g and %g in size", Written(v), InUnit(v, Written(v)), 1/farthest, farthest))
 		return true
 	})
 	for i, v := range res.Values {

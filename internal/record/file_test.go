@@ -153,8 +153,8 @@ func TestReadTidies(t *testing.T) {
 
 // Values whose squares or ratios would not be finite are left out: statistics of them are NaN.
 func TestReadFarthest(t *testing.T) {
-	f := Read("f", []byte("BenchmarkX 1 1e100 a -1e-100 b 1e101 c -1e101 d 1e-101 e -5e-324 f 0 g\n"))
-	told(t, f.Problems, []string{"1: the value in c is 1e+101;", "1: the value in d is -1e+101;", "1: the value in e is 1e-101;", "1: the value in f is -5e-324;"})
+	f := Read("f", []byte("BenchmarkX 1 1e100 a -1e-100 b 1e101 c -1e101 d 1e-101 e -5e-324 f 0 g 1e200 ns/op\n"))
+	told(t, f.Problems, []string{"1: the value in c is 1e+101;", "1: the value in d is -1e+101;", "1: the value in e is 1e-101;", "1: the value in f is -5e-324;", "1: the value in ns/op is 1e+200;"})
 	want := []benchfmt.Value{{Value: 1e100, Unit: "a"}, {Value: -1e-100, Unit: "b"}, {Unit: "g"}}
 	if !slices.Equal(f.Results[0].Result.Values, want) {
 		t.Errorf("%+v, want %+v", f.Results[0].Result.Values, want)
