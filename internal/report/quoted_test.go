@@ -18,7 +18,6 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/targets/targetstest"
-	"github.com/dynolab/dyno/internal/truth"
 )
 
 // A quote is what a page says of results files.
@@ -48,7 +47,6 @@ func TestQuotes(t *testing.T) {
 		{"results/boards.md", "boards", (*quote).boards},
 		{"results/boards.md", "clauses", (*quote).clauses},
 		{"README.md", "proof", (*quote).proof},
-		{"results/calibration.md", "plants", (*quote).plants},
 		{"results/calibration.md", "calibrations", (*quote).calibrations},
 		{"results/calibration.md", "unchanged", (*quote).unchanged},
 		{"results/calibration.md", "truth", (*quote).truth},
@@ -592,20 +590,4 @@ func (q *quote) truthSums(files []string) { q.Sayf("%s\n", tableMarkdown(truthSu
 func tableMarkdown(t Table) string {
 	out, _ := MarkdownOptions{}.block(t) // which fails for figures only
 	return out
-}
-
-// plants are what the plants of the truth suite say in their own comments.
-func (q *quote) plants([]string) {
-	q.Head("l", "Plant", "b.N", "b.Loop", "What it is")
-	plants, err := truth.Plants()
-	for _, p := range must(q, plants, err) {
-		tick := func(way string) string {
-			if slices.Contains(p.Ways, way) {
-				return "✓"
-			}
-			return ""
-		}
-		says := strings.TrimPrefix(p.Says, p.Name+" ")
-		q.Row("`"+p.Name+"`", tick("N"), tick("Loop"), strings.ToUpper(says[:1])+says[1:])
-	}
 }

@@ -10,14 +10,9 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"go/ast"
-	"go/doc"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 //go:embed plants/*.go
@@ -61,54 +56,4 @@ func Lay(dir string) error {
 	}
 	data = bytes.Replace(data, []byte("planted = 0"), []byte("planted = 1"), 1)
 	return os.WriteFile(filepath.Join(dir, New, changed), data, 0o644)
-}
-
-// A Plant is a change of the suite, or a control, which is none.
-type Plant struct {
-	Name string   // without what says how it counts, such as "RareCost"
-	Says string   // what the change is, a sentence
-	Ways []string // the ends of its benchmarks' names: "N", "Loop"
-}
-
-// Plants returns the plants in the order of their benchmarks, as the comments of
-// those tell of them.
-func Plants() ([]Plant, error) {
-	files, err := sources.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	var plants []Plant
-	for _, f := range files {
-		data, err := sources.ReadFile(folder + "/" + f.Name())
-		if err != nil {
-			return nil, err
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), f.Name(), data, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range tree.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Recv != nil || !strings.HasPrefix(fn.Name.Name, "Benchmark") {
-				continue
-			}
-			name, way := cutWay(strings.TrimPrefix(fn.Name.Name, "Benchmark"))
-			if n := len(plants); n > 0 && plants[n-1].Name == name {
-				plants[n-1].Ways = append(plants[n-1].Ways, way)
-				continue
-			}
-			plants = append(plants, Plant{name, new(doc.Package).Synopsis(fn.Doc.Text()), []string{way}})
-		}
-	}
-	return plants, nil
-}
-
-// cutWay cuts the end off a benchmark's name that says how it counts.
-func cutWay(name string) (plant, way string) {
-	for _, way := range []string{"N", "Loop"} {
-		if plant, ok := strings.CutSuffix(name, way); ok {
-			return plant, way
-		}
-	}
-	return name, ""
 }

@@ -4,40 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
-
-// The suite has plants enough, each with a sentence, and controls in both ways.
-func TestPlants(t *testing.T) {
-	plants, err := Plants()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	changes, controls := 0, 0
-	for _, p := range plants {
-		if slices.Contains(names, p.Name) {
-			t.Errorf("%s is not in one place", p.Name)
-		}
-		names = append(names, p.Name)
-		if !strings.HasPrefix(p.Says, p.Name+" ") || !strings.HasSuffix(p.Says, ".") {
-			t.Errorf("%s says %q", p.Name, p.Says)
-		}
-		if slices.Contains(p.Ways, "") || len(p.Ways) > 2 {
-			t.Errorf("%s counts in the ways %q", p.Name, p.Ways)
-		}
-		if strings.HasPrefix(p.Name, "Control") {
-			controls++
-		} else {
-			changes++
-		}
-	}
-	if changes < 10 || controls < 6 {
-		t.Errorf("%d changes and %d controls", changes, controls)
-	}
-}
 
 // The versions differ in one line, and in what follows from it.
 func TestLay(t *testing.T) {
@@ -87,10 +56,6 @@ func TestVersionsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles test binaries")
 	}
-	plants, err := Plants()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	if err := Lay(dir); err != nil {
 		t.Fatal(err)
@@ -104,24 +69,10 @@ func TestVersionsRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", version, err, out)
 		}
-		ran := make(map[string]bool)
 		for line := range strings.Lines(string(out)) {
 			fields := strings.Fields(line)
-			if len(fields) < 8 || !strings.HasPrefix(line, "Benchmark") {
-				continue
-			}
-			name, _, _ := strings.Cut(strings.TrimPrefix(fields[0], "Benchmark"), "-")
-			name, _, _ = strings.Cut(name, "/")
-			ran[name] = true
-			if name == "ExtraAllocN" {
+			if len(fields) > 6 && strings.HasPrefix(fields[0], "BenchmarkExtraAllocN") {
 				allocs[version] = fields[6]
-			}
-		}
-		for _, p := range plants {
-			for _, way := range p.Ways {
-				if !ran[p.Name+way] {
-					t.Errorf("%s did not run in %s:\n%s", p.Name+way, version, out)
-				}
 			}
 		}
 	}

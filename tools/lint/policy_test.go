@@ -426,7 +426,7 @@ var importPolicy = Policy{
 			Packages: "internal/report/...",
 			Why:      "a report is derived from what the engine read from files and judged by targets, which are data, never from the code that was measured",
 			Ours:     []string{"internal/bisect", "internal/calibrate", "internal/compare", "internal/conform", "internal/console", "internal/failure", "internal/history", "internal/record", "internal/why", "internal/report/...", "internal/targets"},
-			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest", "internal/truth/..."},
+			TestOurs: []string{"internal/quotetest", "internal/targets/targetstest"},
 			Others: []string{
 				"github.com/google/pprof/...",
 				"github.com/jedib0t/go-pretty/v6/...",
