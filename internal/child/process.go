@@ -23,7 +23,11 @@ type Process struct {
 }
 
 // Run starts cmd as [Start] does.
-func Run(cmd *exec.Cmd) (*Process, error) {
+func Run(cmd *exec.Cmd) (*Process, error) { return RunThen(cmd, nil) }
+
+// RunThen is [Run]. started is called by the thread that has started the process, as only that one
+// may trace it, and its error ends it; nil is nothing.
+func RunThen(cmd *exec.Cmd, started func(pid int) error) (*Process, error) {
 	p := &Process{Cmd: cmd, ended: make(chan struct{})}
 	stdout, err := NewPipe(&p.Stdout)
 	if err != nil {
@@ -35,7 +39,7 @@ func Run(cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = stdout.Write, stderr.Write
-	if err := Start(cmd); err != nil {
+	if err := start(cmd, started); err != nil {
 		stdout.End()
 		stderr.End()
 		return nil, err
@@ -50,6 +54,19 @@ func Run(cmd *exec.Cmd) (*Process, error) {
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// startThen starts cmd and calls started.
+func startThen(cmd *exec.Cmd, started func(pid int) error) error {
+	err := cmd.Start()
+	if err != nil || started == nil {
+		return err
+	}
+	if err = started(cmd.Process.Pid); err != nil {
+		KillGroup(cmd)
+		_ = cmd.Wait()
+	}
+	return err
 }
 
 // A Pipe copies what a process writes. Package os/exec has such pipes, too, but waits for

@@ -1,6 +1,7 @@
 package child
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strconv"
@@ -110,5 +111,13 @@ func TestKillGroup(t *testing.T) {
 	KillGroup(cmd)
 	if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Error(err)
+	}
+}
+
+// TestRunThen: a process that cannot be prepared ends, and the error says why.
+func TestRunThen(t *testing.T) {
+	cmd, failed := exec.Command("sleep", "1000"), errors.New("not prepared")
+	if _, err := RunThen(cmd, func(int) error { return failed }); !errors.Is(err, failed) || cmd.ProcessState == nil {
+		t.Errorf("%v, %v", err, cmd.ProcessState)
 	}
 }

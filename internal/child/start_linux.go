@@ -14,13 +14,16 @@ import (
 //
 // Linux ties this to the thread that has started the process, and ends threads
 // before programs. So all processes are started by one thread that is kept.
-func Start(cmd *exec.Cmd) error {
+func Start(cmd *exec.Cmd) error { return start(cmd, nil) }
+
+// start is Start. The thread that has started the process calls started, unless that is nil.
+func start(cmd *exec.Cmd, started func(pid int) error) error {
 	starter.once.Do(func() {
-		starter.cmds, starter.errs = make(chan *exec.Cmd), make(chan error)
+		starter.work, starter.errs = make(chan func() error), make(chan error)
 		go func() {
 			runtime.LockOSThread()
-			for cmd := range starter.cmds {
-				starter.errs <- cmd.Start()
+			for work := range starter.work {
+				starter.errs <- work()
 			}
 		}()
 	})
@@ -28,14 +31,14 @@ func Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	starter.mu.Lock()
 	defer starter.mu.Unlock()
-	starter.cmds <- cmd
+	starter.work <- func() error { return startThen(cmd, started) }
 	return <-starter.errs
 }
 
-// starter is the thread. Its goroutine takes a command and gives its error back.
+// starter is the thread. Its goroutine takes what it is to do and gives the error back.
 var starter struct {
 	once sync.Once
-	mu   sync.Mutex // from a command to its error
-	cmds chan *exec.Cmd
+	mu   sync.Mutex // from work to its error
+	work chan func() error
 	errs chan error
 }

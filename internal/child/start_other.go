@@ -6,7 +6,9 @@ import "os/exec"
 
 // Start starts the process in a process group of its own, where there are such
 // groups.
-func Start(cmd *exec.Cmd) error {
+func Start(cmd *exec.Cmd) error { return start(cmd, nil) }
+
+func start(cmd *exec.Cmd, started func(pid int) error) error {
 	OwnGroup(cmd)
-	return cmd.Start()
+	return startThen(cmd, started)
 }

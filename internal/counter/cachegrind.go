@@ -15,6 +15,7 @@ import (
 type Tool struct {
 	path    string
 	version string // as it says it: "valgrind-3.19.0"
+	seeded  bool   // it can be told by which chance a process goes
 }
 
 // ErrNone is the error of a system that has no tool.
@@ -36,7 +37,9 @@ func Find(ctx context.Context) (*Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s --version: %w", path, err)
 	}
-	return &Tool{path, strings.TrimSpace(string(version))}, nil
+	t := &Tool{path: path, version: strings.TrimSpace(string(version))}
+	t.seeded = t.seeds()
+	return t, nil
 }
 
 // String names the tool and its version, as results do.
@@ -46,10 +49,24 @@ func (t *Tool) String() string { return "cachegrind of " + t.version }
 // what it counts into the file out.
 func (t *Tool) Under(out string) []string {
 	return []string{
-		t.path, "-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no",
+		t.path, "-q", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=no", "--vgdb=no",
 		"--cachegrind-out-file=" + strings.ReplaceAll(out, "%", "%%"),
 	}
 }
+
+// Seed makes cmd, which begins with [Tool.Under], one of those whose chance has number n: they do the
+// same, as far as that goes by chance. started is to be called by the thread that has started it; nil
+// means that chance cannot be chosen here.
+func (t *Tool) Seed(cmd *exec.Cmd, n int) (started func(pid int) error) {
+	if !t.seeded {
+		return nil
+	}
+	tracing(cmd)
+	return func(pid int) error { return seed(pid, n) }
+}
+
+// Seeded reports whether the chance of processes can be chosen.
+func (t *Tool) Seeded() bool { return t.seeded }
 
 // settings are what the Go runtime is asked for, so that what it does depends on the program and
 // not on the clock, which is fifty times as fast beside a simulated processor:
@@ -57,9 +74,11 @@ func (t *Tool) Under(out string) []string {
 //   - asyncpreemptoff: no signal ends a goroutine's slice.
 //   - gcstoptheworld: a collection is done at once. A concurrent one shares the processor by time
 //     and costs more or less from process to process.
+//   - randautoseed: package math/rand has the same numbers in each process, where the program does not
+//     seed it. It locks for each, which is counted.
 //   - cpu.rdtscp: Valgrind 3.19 ends a program by SIGILL at this instruction on some processors,
 //     although the processor that it simulates says that it has it.
-const settings = "asyncpreemptoff=1,gcstoptheworld=1,cpu.rdtscp=off"
+const settings = "asyncpreemptoff=1,gcstoptheworld=1,randautoseed=0,cpu.rdtscp=off"
 
 // Env returns the environment of a process whose instructions are counted, with the user's own
 // settings of GODEBUG.

@@ -22,6 +22,9 @@ type invocation struct {
 	subject Binary
 	args    []string // see flags
 	under   []string // the program that runs it, with arguments; none is the system
+	// prepare is called with the command that runs it, and returns what the thread is to call that
+	// has started that; nil is nothing.
+	prepare func(*exec.Cmd) (started func(pid int) error)
 	env     []string // added to the environment
 	timeout time.Duration
 	// report asks the subject to report, which one without our package testing does not.
@@ -58,7 +61,11 @@ func (v invocation) run(ctx context.Context) (out output, err error) {
 			out.report = readReport(events.String())
 		}()
 	}
-	p, err := child.Run(cmd)
+	var started func(pid int) error
+	if v.prepare != nil {
+		started = v.prepare(cmd)
+	}
+	p, err := child.RunThen(cmd, started)
 	for _, f := range cmd.ExtraFiles {
 		f.Close()
 	}
