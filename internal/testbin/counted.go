@@ -1,12 +1,17 @@
 package testbin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,32 +46,22 @@ type rowOfCounts struct {
 
 // A countedRow is what is known of a row. One step at a time uses it.
 type countedRow struct {
-	ops   int      // of the longer processes, in a block in which they are longest
-	notes []string // that are not on record yet
+	ops   int             // of the longer processes, in a block in which they are longest
+	start counter.Profile // the shorter process of all sides and blocks; nil if they differ
+	notes []string        // that are not on record yet
 	sides map[string]*countedSide
 }
 
 // A countedSide is what was counted of one side of a row.
 type countedSide struct {
+	start  counter.Profile   // the shorter process of the block
 	blocks []counter.Profile // of an operation
-	starts []counter.Profile // the shorter processes
-}
+	first  float64           // instructions of the program itself in the longest process, 0 if that is not known
 
-// start returns the mean of the shorter processes, if they need not be run again: several did the
-// same within a small part of what the longer one does more. It is nil if they do.
-func (s *countedSide) start(worth float64) counter.Profile {
-	if len(s.starts) < enoughStarts {
-		return nil
-	}
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, p := range s.starts {
-		n := p.Count().All
-		least, most = min(least, n), max(most, n)
-	}
-	if most-least > steady*worth {
-		return nil
-	}
-	return counter.Mean(s.starts)
+	// What was counted of a block together with another side, and not asked for yet: its benchmark line.
+	block int
+	line  string
+	err   error
 }
 
 // NewCounted returns all as what plan is carried out on by counting. Processes are ended when ctx
@@ -83,46 +78,52 @@ const (
 )
 
 const (
-	// worth is how many instructions the longer process runs beyond its start: what varies of
-	// the start, some 15,000, is 0.03 % of it.
-	worth = 50e6
+	// worth is how many instructions the longer process runs beyond its start, which varies by some
+	// hundred thousand: about half of the time that starting takes.
+	worth = 150e6
+	// beside is how many times as many its start may run: what varies of that grows with it.
+	beside = 3
+	// steady is the part of worth by which the starts of sides may differ to count as the same.
+	steady = 0.0005
 	// timed is how long a benchmark runs outside of the tool in each block: for the time that stands
-	// beside the count, and in the first one to find how many operations are worth counting, at
-	// about an instruction a third of a nanosecond.
-	timed = 10 * time.Millisecond
+	// beside the count, and in the first one to find how many operations are worth counting, about
+	// as many as take asLong as long.
+	timed  = 10 * time.Millisecond
+	asLong = 4
 	// fewest is how many operations the shorter process has at least: with one, package testing
 	// calls the benchmark once, and with more once with one and once with all.
 	fewest = 2
+	// least is how many the longer process is planned with at least.
+	least = 2 * fewest
 	// times is how many times as many operations the longer process has.
 	times = 10
-	// phases is how many lengths the longer processes have, block by block, shorter by a
-	// fortieth each: whether one more collection of garbage just falls into them is chance then,
-	// which the blocks show, and no bias.
-	phases = 6
-	// enoughStarts shorter processes that differ by steady of what the longer one does more, at most,
-	// are enough: what starting costs is the same in all blocks.
-	enoughStarts = 3
-	steady       = 0.001
 	// unsampled is how many bytes lie between allocations whose stacks are kept: which these are
 	// is chance, and a program that does not read the profile keeps none.
 	unsampled = "1000000000"
-	// straight is how much more or less an operation may cost in the second half of the longer
-	// process before that is reported: its cost depends on how many there are.
-	straight = 0.03
+	// straight is how much more or less an operation may cost at the end of the longest process
+	// before that is reported: its cost depends on how many there are.
+	straight = 0.05
 )
+
+// phases are the lengths of the longer processes, block by block, of the longest one: whether one
+// more collection of garbage just falls into them is chance then, which the blocks show, and no bias.
+var phases = [...]float64{1, 0.75, 0.95, 0.8, 0.9, 0.85}
 
 // Start implements session.Subject. No process under the tool can be driven.
 func (c *Counted) Start(int, record.Step, []string) (session.Driver, error) {
 	return nil, program.ErrUnsupported
 }
 
-// Measure implements session.Subject.
+// Measure implements session.Subject. All sides of a row are counted when the first is asked for,
+// beside one another: what one counts does not depend on what else the machine does.
 func (c *Counted) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	b := c.of(block, s)
 	row := c.row(s)
-	line, err := c.count(b, row, block, s)
-	r, err := session.Single(s, block, line, []string{unitLine, ownLine, timeLine}, err)
-	if err == nil {
+	side := row.sides[s.Case.Side]
+	if side.block != block {
+		c.count(row, block, s)
+	}
+	r, err := session.Single(s, block, side.line, []string{unitLine, ownLine, timeLine}, side.err)
+	if err == nil && side.err == nil {
 		r.Notes, row.notes = append(r.Notes, row.notes...), nil
 	}
 	return r, err
@@ -133,57 +134,126 @@ func (c *Counted) row(s record.Step) *countedRow {
 	defer c.mu.Unlock()
 	key := rowOfCounts{s.Case.Pkg, s.Case.Name, s.CPU}
 	if c.rows[key] == nil {
-		c.rows[key] = &countedRow{sides: make(map[string]*countedSide)}
+		row := &countedRow{sides: make(map[string]*countedSide)}
+		for _, one := range c.plan.Cases {
+			if one.Pkg == s.Case.Pkg && one.Name == s.Case.Name {
+				row.sides[one.Side] = new(countedSide)
+			}
+		}
+		c.rows[key] = row
 	}
 	return c.rows[key]
 }
 
-// count counts a step, and returns its benchmark line.
-func (c *Counted) count(b Binary, row *countedRow, block int, s record.Step) (line string, err error) {
-	res, err := c.time(b, s)
-	if err != nil {
-		return "", err
-	}
-	ns, _ := res.Value("sec/op")
-	first := row.ops == 0
-	if first {
-		if row.ops, err = c.size(b, s, res.Iters); err != nil {
-			return "", err
+// count counts a block of the row of a step: of that side, and of all others that have not failed
+// before.
+func (c *Counted) count(row *countedRow, block int, s record.Step) {
+	steps := []record.Step{s} // which finds how long processes are
+	for _, name := range slices.Sorted(maps.Keys(row.sides)) {
+		one := s
+		if one.Case.Side = name; name != s.Case.Side && row.sides[name].err == nil && row.sides[name].block < block {
+			steps = append(steps, one)
 		}
 	}
-	side := row.sides[s.Case.Side]
-	if side == nil {
-		side = new(countedSide)
-		row.sides[s.Case.Side] = side
+	ns := make(map[string]float64)
+	sized := row.ops > 0
+	for _, one := range steps {
+		side := row.sides[one.Case.Side]
+		res, err := c.time(c.of(block, one), one)
+		if side.block, side.err = block, err; err != nil {
+			continue
+		}
+		ns[one.Case.Side], _ = res.Value("sec/op")
+		if row.ops == 0 {
+			row.ops = max(least, asLong*res.Iters)
+		}
+	}
+	steps = slices.DeleteFunc(steps, func(one record.Step) bool { return row.sides[one.Case.Side].err != nil })
+	if len(steps) == 0 {
+		return
+	}
+	long := c.processes(row, block, steps)
+	if side := row.sides[steps[0].Case.Side]; !sized && side.err == nil {
+		// How much was worth it depends on the machine and what else it does: it is looked at.
+		few, many := lengths(row.ops, block)
+		got := (long[0].Count().All - side.start.Count().All) * float64(row.ops-few) / float64(many-few)
+		want := max(worth, side.start.Count().All/beside)
+		if got < want/3 || got > 4*want {
+			row.ops = max(least, int(float64(row.ops)*min(100, want/max(1, got))))
+			long = c.processes(row, block, steps)
+		}
+		row.start = alike(row, steps)
 	}
 	few, many := lengths(row.ops, block)
-	ops := []int{many}
-	start := side.start(worth)
-	if start == nil {
-		ops = append(ops, few)
-	}
-	if first {
-		ops = append(ops, (few+many)/2)
-	}
-	profiles, err := c.profiles(b, s, ops...)
-	if err != nil {
-		return "", err
-	}
-	if start == nil {
-		start = profiles[1]
-		side.starts = append(side.starts, start)
-	}
-	each := profiles[0].Minus(start, float64(many-few))
-	if first {
-		row.notes = bends(profiles, ops)
-		if what := each.Unseen(); len(what) > 0 {
+	for i, one := range steps {
+		side := row.sides[one.Case.Side]
+		if side.err != nil {
+			continue
+		}
+		each := long[i].Minus(side.start, float64(many-few))
+		if what := each.Unseen(); i == 0 && len(side.blocks) == 0 && len(what) > 0 {
 			row.notes = append(row.notes, "it "+strings.Join(what, ", ")+": what that takes is no instruction of its own, and only time shows it")
 		}
+		if block == 1 {
+			side.first = long[i].Count().Own
+		} else if i == 0 && block == 2 && side.first > 0 {
+			row.notes = append(row.notes, bends(side, long[i], row.ops)...)
+		}
+		side.blocks = append(side.blocks, each)
+		n := each.Count()
+		side.line = fmt.Sprintf("%s \t%8d\t %s %s\t %s %s\t %.4g ns/op", one.FullName(), many,
+			figure(n.All), record.UnitCounted, figure(n.Own), record.UnitCountedOwn, 1e9*ns[one.Case.Side])
 	}
-	side.blocks = append(side.blocks, each)
-	n := each.Count()
-	return fmt.Sprintf("%s \t%8d\t %s %s\t %s %s\t %.4g ns/op", s.FullName(), many,
-		figure(n.All), record.UnitCounted, figure(n.Own), record.UnitCountedOwn, 1e9*ns), nil
+}
+
+// processes runs the longer process of each step of a block, and the shorter one where it is not
+// known. What fails is the error of its side.
+func (c *Counted) processes(row *countedRow, block int, steps []record.Step) (long []counter.Profile) {
+	few, many := lengths(row.ops, block)
+	long = make([]counter.Profile, len(steps))
+	starts, errs := make([]counter.Profile, len(steps)), make([][2]error, len(steps))
+	var work errgroup.Group
+	work.SetLimit(runtime.NumCPU())
+	for i, one := range steps {
+		binary := c.of(block, one)
+		work.Go(func() error {
+			long[i], errs[i][0] = c.profile(binary, one, many, block)
+			return nil
+		})
+		if starts[i] = row.start; starts[i] == nil {
+			work.Go(func() error {
+				starts[i], errs[i][1] = c.profile(binary, one, few, block)
+				return nil
+			})
+		}
+	}
+	_ = work.Wait()
+	for i, one := range steps {
+		side := row.sides[one.Case.Side]
+		side.start, side.err = starts[i], cmp.Or(errs[i][0], errs[i][1])
+	}
+	return long
+}
+
+// alike returns the mean of what starting costs all sides of a row of which each has been counted
+// once, if it is the same for all: what it varies by is in no difference of two sides then, and need
+// not be counted in each block. It is nil if it is not the same.
+func alike(row *countedRow, steps []record.Step) counter.Profile {
+	var all []counter.Profile
+	least, most, by := math.Inf(1), math.Inf(-1), 0.0
+	for _, one := range steps {
+		side := row.sides[one.Case.Side]
+		if side.err != nil {
+			return nil
+		}
+		n := side.start.Count().All
+		least, most, by = min(least, n), max(most, n), max(worth, n/beside)
+		all = append(all, side.start)
+	}
+	if len(all) < 2 || most-least > steady*by {
+		return nil
+	}
+	return counter.Mean(all)
 }
 
 // figure writes a count with seven digits: what varies is the sixth at best.
@@ -199,7 +269,7 @@ func magnitude(v float64) int {
 
 // lengths returns how many operations the two processes of a block have.
 func lengths(ops, block int) (few, many int) {
-	many = max(ops-(block-1)%phases*ops/40, fewest+1)
+	many = max(int(phases[(block-1)%len(phases)]*float64(ops)), fewest+1)
 	return max(fewest, ops/times), many
 }
 
@@ -220,51 +290,20 @@ func (c *Counted) time(b Binary, s record.Step) (*benchfmt.Result, error) {
 	return res, nil
 }
 
-// size returns how many operations are worth counting, if so many take the time timed.
-func (c *Counted) size(b Binary, s record.Step, iters int) (ops int, err error) {
-	ops = max(times*fewest, iters)
-	// How much that is depends on the machine and what else it does: it is looked at.
-	few, many := lengths(ops, 1)
-	profiles, err := c.profiles(b, s, few, many)
-	if err != nil {
-		return 0, err
-	}
-	got := profiles[1].Count().All - profiles[0].Count().All
-	switch most := 100 * float64(ops); {
-	case got <= 0:
-		return ops, nil
-	case got < worth || got > 4*worth:
-		ops = max(times*fewest, int(min(most, float64(ops)*worth/got)))
-	}
-	return ops, nil
-}
-
-// profiles counts processes of so many operations each, beside one another: what one counts does
-// not depend on the others.
-func (c *Counted) profiles(b Binary, s record.Step, ops ...int) ([]counter.Profile, error) {
+// profile counts a process of n operations, by the chance of a block: all sides have the same.
+func (c *Counted) profile(b Binary, s record.Step, n, block int) (counter.Profile, error) {
 	folder, err := os.MkdirTemp("", "dyno-count-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	all := make([]counter.Profile, len(ops))
-	work, ctx := errgroup.WithContext(c.ctx)
-	for i, n := range ops {
-		work.Go(func() (err error) {
-			all[i], err = c.profile(ctx, b, s, n, filepath.Join(folder, strconv.Itoa(i)))
-			return err
-		})
-	}
-	return all, work.Wait()
-}
-
-// profile counts a process of n operations.
-func (c *Counted) profile(ctx context.Context, b Binary, s record.Step, n int, out string) (counter.Profile, error) {
+	out := filepath.Join(folder, "out")
 	said, err := invocation{
 		subject: b, under: c.tool.Under(out), env: append(c.tool.Env(), "GOMAXPROCS="+strconv.Itoa(s.CPU)),
-		args: append(flags(s.Case, strconv.Itoa(n)+"x", s.CPU, 1), "-test.memprofilerate="+unsampled), timeout: c.plan.Timeout,
+		prepare: func(cmd *exec.Cmd) func(int) error { return c.tool.Seed(cmd, block) },
+		args:    append(flags(s.Case, strconv.Itoa(n)+"x", s.CPU, 1), "-test.memprofilerate="+unsampled), timeout: c.plan.Timeout,
 		report: b.Undrivable == nil,
-	}.bench(ctx)
+	}.bench(c.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -283,14 +322,17 @@ func (c *Counted) profile(ctx context.Context, b Binary, s record.Step, n int, o
 	return p, nil
 }
 
-// bends returns a note if an operation costs something else in the second half of a process of
-// ops[0] operations than in its first, from ops[1] on: the third profile is that of the middle. It is none if
+// bends returns a note if an operation costs something else at the end of the longest process of a
+// side, in the first block, than before, as far as the one of the second block goes. It is none if
 // the cost is the same.
-func bends(p []counter.Profile, ops []int) []string {
-	first := p[2].Minus(p[1], float64(ops[2]-ops[1])).Count().Own
-	second := p[0].Minus(p[2], float64(ops[0]-ops[2])).Count().Own
-	if by := second/first - 1; !math.IsNaN(by) && math.Abs(by) > straight {
-		return []string{fmt.Sprintf("an operation costs %+.0f %% in the second half of %d: what is counted depends on how many there are", 100*by, ops[0])}
+func bends(side *countedSide, second counter.Profile, ops int) []string {
+	few, most := lengths(ops, 1)
+	_, many := lengths(ops, 2)
+	own := second.Count().Own
+	before := (own - side.start.Count().Own) / float64(many-few)
+	after := (side.first - own) / float64(most-many)
+	if by := after/before - 1; !math.IsNaN(by) && math.Abs(by) > straight {
+		return []string{fmt.Sprintf("the last of %d operations cost %+.0f %% of the others: what is counted depends on how many there are", most, 100*by)}
 	}
 	return nil
 }
