@@ -223,7 +223,7 @@ func where(was, is map[sourceLine]float64) string {
 		}
 		most = math.Abs(by)
 		lines, costs := t, is
-		if by < 0 || len(t) == 0 {
+		if len(b) > 0 && by < 0 || len(t) == 0 { // a cost that varies may be below zero
 			lines, costs = b, was
 		}
 		at = slices.MaxFunc(lines, func(a, b sourceLine) int { return cmp.Compare(costs[a], costs[b]) })

@@ -67,6 +67,7 @@ func TestWhere(t *testing.T) {
 		{"a line less", lines(10, 1, 5, 900), lines(10, 1, 900), " (m.go:11)"},
 		{"a line that costs more", lines(10, 1, 900, 3), lines(20, 1, 950, 3), " (m.go:21)"},
 		{"two, of which one matters", lines(10, 1, 2, 3, 4), lines(10, 1, 2.5, 3, 9), " (m.go:13)"},
+		{"less than none", nil, lines(7, -3), " (m.go:7)"},
 		{"all new", nil, lines(7, 3, 8), " (m.go:8)"},
 	} {
 		if got := where(test.was, test.is); got != test.want {

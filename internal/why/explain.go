@@ -18,6 +18,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/dynolab/dyno/internal/program"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/session"
 )
 
@@ -68,6 +69,7 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 	}
 	o.Time, o.timeout = cmp.Or(o.Time, DefaultTime), cmp.Or(o.timeout, time.Minute)
 	e := &explainer{opts: o, folder: folder, taken: make(map[string]taken), names: make(map[string]string)}
+	counts := slices.DeleteFunc(slices.Clone(x.Cells), func(c Cell) bool { return c.Unit != record.UnitCounted })
 	// What is explained again is replaced, with its whole row: the rows' other
 	// cells would point to profiles that are overwritten.
 	x.Cells = slices.DeleteFunc(x.Cells, func(c Cell) bool {
@@ -81,6 +83,9 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 			return session.ErrInterrupted
 		}
 		c, err := e.cell(ctx, &pairs[i])
+		if at := slices.IndexFunc(counts, func(c Cell) bool { return pairs[i].of(&c) }); at >= 0 {
+			c = counts[at].then(c)
+		}
 		if err != nil {
 			return err
 		}
@@ -97,6 +102,14 @@ func explain(ctx context.Context, results string, x *Index, pairs []Pair, o Opti
 		}
 	}
 	return nil
+}
+
+// then returns c, which counts explain, with what samples of time say of the same pair behind it.
+func (c Cell) then(timed Cell) Cell {
+	c.Sentence = strings.TrimSuffix(c.Sentence, ".") + "; by samples of time: " + timed.Sentence
+	c.Profiles = append(slices.Clone(c.Profiles), timed.Profiles...)
+	c.Counters, c.CPU, c.Notes = timed.Counters, timed.CPU, append(slices.Clone(c.Notes), timed.Notes...)
+	return c
 }
 
 // tidy removes the profiles in a row's folder that the index does not

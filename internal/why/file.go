@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
@@ -30,18 +31,27 @@ func (f *File) Explain(ctx context.Context, out, log io.Writer, o Options) error
 	if err != nil {
 		return err
 	}
-	if len(pairs) == 0 {
-		fmt.Fprintln(log, "nothing to explain: no difference in time is proven; --all profiles every comparison")
-		return nil
-	}
 	x, doubts := openIndex(results, f.Plan, f.Comparison.Col, f.Others)
 	for _, d := range doubts {
 		fmt.Fprintf(log, "benchrun: %s\n", d)
 	}
 	done := 0
-	o.step = func(what string) { fmt.Fprintf(log, "[%d/%d] %s\n", done+1, len(pairs), what) }
+	for _, c := range x.Cells {
+		explainedAgain := slices.ContainsFunc(pairs, func(p Pair) bool { return p.of(&c) })
+		if c.Unit == record.UnitCounted && c.Explained && !explainedAgain {
+			fmt.Fprintf(out, "%s: %s\n", c.Row, c.Sentence)
+			done++
+		}
+	}
+	if len(pairs) == 0 && done == 0 {
+		fmt.Fprintln(log, "nothing to explain: no difference in time is proven; --all profiles every comparison")
+		return nil
+	}
+	timed := 0
+	o.step = func(what string) { fmt.Fprintf(log, "[%d/%d] %s\n", timed+1, len(pairs), what) }
 	o.done = func(c *Cell) {
 		done++
+		timed++
 		fmt.Fprintf(out, "%s: %s\n", c.Row, c.Sentence)
 		for _, n := range c.Notes {
 			fmt.Fprintf(out, "    %s\n", n)

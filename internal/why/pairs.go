@@ -35,6 +35,11 @@ type Pair struct {
 	Fastest, Slowest float64
 }
 
+// of reports whether c is the cell of the pair.
+func (p *Pair) of(c *Cell) bool {
+	return c.Pkg == p.pkg() && c.Row == p.Row && c.Base == p.Base.Column && c.Column == p.This.Column
+}
+
 // pkg is the package of the benchmarks.
 func (p *Pair) pkg() string { return p.This.Step.Case.Pkg }
 
