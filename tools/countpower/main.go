@@ -92,6 +92,7 @@ var (
 	limit     = flag.Duration("for", 9*time.Minute, "begin nothing after so long")
 	spin      = flag.Int("spin", 4, "measure again beside so many processes that spin; 0 does not")
 	sum       = flag.Bool("sum", false, "print the table of what there is, and plant nothing")
+	most      = flag.Int("most", 40, "how `many` benchmarks -same counts at a time, about")
 	same      = flag.Bool("same", false, "plant code that does not run")
 	every     = flag.Int("every", 1, "measure time of one plant in so `many`")
 	long      = flag.Bool("long", false, "have benchstat's ten values of a second each, too")
@@ -122,23 +123,33 @@ func main() {
 		log.Fatal(err)
 	}
 	begun := time.Now()
-	for id := bytes.Count(data, []byte("\n")); id < *n && time.Since(begun) < *limit; id++ {
+	next := 0
+	for line := range bytes.Lines(data) {
+		var p plant
+		if err := json.Unmarshal(line, &p); err != nil {
+			log.Fatal(err)
+		}
+		next = max(next, p.ID+1)
+	}
+	for id := next; id < *n && time.Since(begun) < *limit; id++ {
 		what := one
 		if *same {
 			what = unrelated
 		}
-		p, err := what(id)
+		all, err := what(id)
 		if err != nil {
 			log.Fatalf("plant %d: %v", id, err)
 		}
-		line, err := json.Marshal(p)
-		if err == nil {
-			_, err = file.Write(append(line, '\n'))
+		for _, p := range all {
+			line, err := json.Marshal(p)
+			if err == nil {
+				_, err = file.Write(append(line, '\n'))
+			}
+			if err != nil {
+				log.Fatal(err)
+			}
+			log.Printf("%s", line)
 		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		log.Printf("%s", line)
 	}
 	if err := file.Close(); err != nil {
 		log.Fatal(err)
@@ -146,7 +157,7 @@ func main() {
 }
 
 // one plants and measures. Plants of one number are the same.
-func one(id int) (*plant, error) {
+func one(id int) ([]*plant, error) {
 	m := modules[id%len(modules)]
 	folder, err := lay(m.path)
 	if err != nil {
@@ -172,22 +183,22 @@ func one(id int) (*plant, error) {
 			return nil, err
 		}
 		if ok {
-			return p, p.measure(folder, old)
+			return []*plant{p}, p.measure(folder, old)
 		}
 	}
 	return nil, errors.New("nothing to plant was found")
 }
 
-// unrelated adds a function to a package that none of its benchmarks calls, before all others, and
-// counts one of the benchmarks.
-func unrelated(id int) (*plant, error) {
+// unrelated adds functions to a package that none of its benchmarks calls, before all others or
+// behind them, and counts some of the benchmarks: of a package all in turn.
+func unrelated(id int) ([]*plant, error) {
 	m := modules[id%len(modules)]
 	folder, err := lay(m.path)
 	if err != nil {
 		return nil, err
 	}
 	k := id / len(modules)
-	p := &plant{ID: id, Module: m.path, Pkg: m.pkgs[k%len(m.pkgs)], Kind: "unrelated"}
+	p := plant{ID: id, Module: m.path, Pkg: m.pkgs[k%len(m.pkgs)], Kind: "unrelated", Times: 1 + k, Load: loadOf()}
 	if err := reset(folder); err != nil {
 		return nil, err
 	}
@@ -199,27 +210,56 @@ func unrelated(id int) (*plant, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Benchmark = names[k/len(m.pkgs)%len(names)]
+	rows := make(map[string]int) // by function
+	var tops []string
+	for _, name := range names {
+		top, _, _ := strings.Cut(name, "/")
+		if rows[top]++; rows[top] == 1 {
+			tops = append(tops, top)
+		}
+	}
+	// As many as fit, beginning where the last time of this package ended.
+	var chosen []string
+	n, first := 0, k/len(m.pkgs)*len(tops)/3
+	for i := range tops {
+		top := tops[(first+i)%len(tops)]
+		if n += rows[top]; n > *most && len(chosen) > 0 {
+			break
+		}
+		chosen = append(chosen, regexp.QuoteMeta(top))
+	}
 	functions, err := functionsOf(filepath.Join(folder, p.Pkg))
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Appendf(nil, unrelatedText, functions[0].pkg)
-	if err := os.WriteFile(filepath.Join(folder, p.Pkg, "aaa_unrelated.go"), text, 0o644); err != nil {
+	text := fmt.Sprintf(unrelatedHead, functions[0].pkg)
+	for i := range p.Times {
+		text += fmt.Sprintf(unrelatedText, i)
+	}
+	name := []string{"aaa_unrelated.go", "zzz_unrelated.go"}[k%2]
+	if err := os.WriteFile(filepath.Join(folder, p.Pkg, name), []byte(text), 0o644); err != nil {
 		return nil, err
 	}
-	p.Count, err = p.ab(folder, "instrs/op", "--count")
-	return p, err
+	found, err := p.ab(folder, "^("+strings.Join(chosen, "|")+")$", "instrs/op", "--count")
+	var all []*plant
+	for _, f := range found {
+		one := p
+		one.Benchmark, one.Count = f.row, f.found
+		all = append(all, &one)
+	}
+	return all, err
 }
 
-const unrelatedText = `package %s
+const unrelatedHead = `package %s
 
 import (
 	"fmt"
 	"os"
 )
+`
 
-func unrelated(n int) (sum int) {
+const unrelatedText = `
+func unrelated%[1]d(n int) (sum int) {
 	for i := 0; i < n; i++ {
 		sum += len(fmt.Sprint(i, os.Args))
 	}
@@ -228,7 +268,7 @@ func unrelated(n int) (sum int) {
 
 func init() {
 	if len(os.Args) > 1000 {
-		fmt.Println(unrelated(len(os.Args)))
+		fmt.Println(unrelated%[1]d(len(os.Args)))
 	}
 }
 `
@@ -416,7 +456,8 @@ func (p *plant) truth(folder, binary string, ops int) (float64, int, error) {
 	args := func(benchtime string) []string {
 		return []string{"-test.run=^$", "-test.bench=" + p.pattern(), "-test.cpu=1", "-test.memprofilerate=1000000000", "-test.benchtime=" + benchtime}
 	}
-	if ops == 0 {
+	sized := ops == 0
+	if sized {
 		said, err := run(at, binary, args("20ms")...)
 		if err != nil {
 			return 0, 0, err
@@ -433,7 +474,7 @@ func (p *plant) truth(folder, binary string, ops int) (float64, int, error) {
 	var totals [2]float64
 	counts := [2]int{max(2, ops/10), ops}
 	for i, n := range counts {
-		cmd := []string{"GODEBUG=asyncpreemptoff=1,gcstoptheworld=1,cpu.rdtscp=off", "GOMAXPROCS=1", "timeout", "120", "valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", binary}
+		cmd := []string{"GODEBUG=asyncpreemptoff=1,gcstoptheworld=1,randautoseed=0,cpu.rdtscp=off", "GOMAXPROCS=1", "timeout", "120", "valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", binary}
 		said, err := exec.Command("env", append(cmd, args(strconv.Itoa(n)+"x")...)...).CombinedOutput()
 		refs := regexp.MustCompile(`I\s+refs:\s+([\d,]+)`).FindSubmatch(said)
 		if err != nil || refs == nil {
@@ -443,15 +484,17 @@ func (p *plant) truth(folder, binary string, ops int) (float64, int, error) {
 			return 0, 0, err
 		}
 	}
+	const worth = 2e8 // what a process varies by is a thousandth of it
+	if got := totals[1] - totals[0]; sized && got < worth/2 && got > 0 {
+		return p.truth(folder, binary, int(float64(ops)*min(1000, worth/got)))
+	}
 	return (totals[1] - totals[0]) / float64(counts[1]-counts[0]), ops, nil
 }
 
 // measure has all ways look at the plant.
 func (p *plant) measure(folder, old string) error {
 	changed := filepath.Join(*work, "new.test")
-	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		p.Load = strings.TrimSpace(string(load))
-	}
+	p.Load = loadOf()
 	loads := []bool{false}
 	if *spin > 0 {
 		loads = append(loads, true)
@@ -464,14 +507,14 @@ func (p *plant) measure(folder, old string) error {
 			stop = spinning()
 		}
 		err := func() (err error) {
-			if *count, err = p.ab(folder, "instrs/op", "--count"); err != nil {
+			if *count, err = p.only(folder, "instrs/op", "--count"); err != nil {
 				return err
 			}
 			if (p.ID+1)%*every != 0 {
 				return nil
 			}
 			within := time.Duration(max(1, count.Seconds) * float64(time.Second)).Round(100 * time.Millisecond)
-			if *byTime, err = p.ab(folder, "ns/op", "--within", within.String()); err != nil {
+			if *byTime, err = p.only(folder, "ns/op", "--within", within.String()); err != nil {
 				return err
 			}
 			each := time.Duration(max(0.05, count.Seconds/20-0.05) * float64(time.Second) / 1.5)
@@ -486,6 +529,12 @@ func (p *plant) measure(folder, old string) error {
 		}
 	}
 	return nil
+}
+
+// loadOf is the load of the machine, as Linux has it.
+func loadOf() string {
+	load, _ := os.ReadFile("/proc/loadavg")
+	return strings.TrimSpace(string(load))
 }
 
 // spinning starts processes that spin, and returns what ends them.
@@ -506,28 +555,44 @@ func spinning() (stop func()) {
 	}
 }
 
-// ab is what benchrun ab says of the plant.
-func (p *plant) ab(folder, unit string, flags ...string) (found, error) {
+// only is what benchrun ab says of the plant.
+func (p *plant) only(folder, unit string, flags ...string) (found, error) {
+	all, err := p.ab(folder, p.pattern(), unit, flags...)
+	if err != nil || len(all) == 0 {
+		return found{Verdict: "missing"}, err
+	}
+	return all[0].found, nil
+}
+
+// A foundRow is what is said of a row.
+type foundRow struct {
+	row string
+	found
+}
+
+// ab is what benchrun ab says of the benchmarks that match a pattern, each with its part of the time.
+func (p *plant) ab(folder, pattern, unit string, flags ...string) (all []foundRow, err error) {
 	results := filepath.Join(*work, "ab.bench")
 	os.Remove(results)
 	os.RemoveAll(strings.TrimSuffix(results, ".bench"))
-	args := slices.Concat([]string{"ab", "--bench", p.pattern(), "--idle", "off", "--out", results, "--cpu", "1"}, flags, []string{"HEAD", "--", "./" + p.Pkg})
+	args := slices.Concat([]string{"ab", "--bench", pattern, "--idle", "off", "--out", results, "--cpu", "1"}, flags, []string{"HEAD", "--", "./" + p.Pkg})
 	said, err := run(folder, *benchrun, args...)
 	if err != nil {
-		return found{}, err
+		return nil, err
 	}
 	if unit == "instrs/op" {
 		p.isNamed(said)
 	}
 	text, err := run(folder, *benchrun, "compare", "--format", "json", results)
 	if err != nil {
-		return found{}, err
+		return nil, err
 	}
 	var c struct {
 		Tables []struct {
 			Unit string
 			Rows []struct {
-				Cells []struct {
+				Benchmark string
+				Cells     []struct {
 					Column, Verdict string
 					Versus          struct{ Ratio float64 }
 				}
@@ -535,21 +600,19 @@ func (p *plant) ab(folder, unit string, flags ...string) (found, error) {
 		}
 	}
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return found{}, err
+		return nil, err
 	}
-	f := found{Verdict: "missing"}
+	seconds, err := secondsOf(results)
 	for _, t := range c.Tables {
-		if t.Unit != unit {
-			continue
-		}
-		for _, cell := range t.Rows[0].Cells {
-			if cell.Column == "new" {
-				f.Verdict, f.Change = cell.Verdict, 100*(cell.Versus.Ratio-1)
+		for _, r := range t.Rows {
+			for _, cell := range r.Cells {
+				if t.Unit == unit && cell.Column == "new" {
+					all = append(all, foundRow{r.Benchmark, found{cell.Verdict, 100 * (cell.Versus.Ratio - 1), seconds / float64(len(t.Rows))}})
+				}
 			}
 		}
 	}
-	f.Seconds, err = secondsOf(results)
-	return f, err
+	return all, err
 }
 
 // isNamed looks whether the first that is named is the function, or a line of it in one that it is
