@@ -366,3 +366,24 @@ func TestNoiseIsNoCount(t *testing.T) {
 		}
 	}
 }
+
+// Noise has two blocks alike at most as often as alike says, where the sides differ by the margin.
+func TestNoiseIsNotAlike(t *testing.T) {
+	const tries, margin = 20_000, CountMargin
+	r := rand.New(rand.NewPCG(16, 3))
+	for noise := margin / 16; noise <= 16*margin; noise *= 2 {
+		for _, draw := range []func() float64{r.NormFloat64, r.Float64, r.ExpFloat64} {
+			d := func() float64 { return margin + noise*(draw()-draw()) }
+			wrong := 0
+			for range tries {
+				differ := tested{logs: true, pairs: make([]valuePair, 2), blocks: stats.Blocks{D: []float64{d(), d()}}}
+				if differ.alike(margin) {
+					wrong++
+				}
+			}
+			if wrong > tries/30 {
+				t.Errorf("noise of %g: of %d comparisons of programs that differ by the margin, %d say that they are alike", noise, tries, wrong)
+			}
+		}
+	}
+}

@@ -194,7 +194,9 @@ func (e *evaluator) decide(t *tested, level float64) {
 		answer = stats.Unknown
 	}
 	if answer == stats.Unknown && t.shift.MinP > level {
-		answer = t.byCount(rule.Margin)
+		if answer = t.byCount(rule.Margin); t.counts && t.alike(rule.Margin) {
+			answer = stats.Same
+		}
 	}
 	switch answer {
 	case stats.More, stats.Less:
@@ -255,6 +257,13 @@ func (t *tested) byCount(margin float64) stats.Answer {
 		return stats.More
 	}
 	return stats.Less
+}
+
+// alike reports whether instructions are the same in blocks too few for a test, two at least: none
+// differs by more than a third of the margin. Where the sides differ by the margin, noise of whatever
+// size has two blocks say so at most three times in a hundred.
+func (t *tested) alike(margin float64) bool {
+	return t.logs && len(t.pairs) > 1 && !slices.ContainsFunc(t.blocks.D, func(d float64) bool { return math.Abs(d) > margin/3 })
 }
 
 // mostBlocks is how many blocks a report asks for at most: with more it says that

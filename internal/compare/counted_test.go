@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // countsFile is a file of counts in six blocks, of two sides or of none.
@@ -61,6 +63,19 @@ func TestCounts(t *testing.T) {
 		cell := c.Tables[0].Rows[0].Cells[1]
 		if cell.Verdict != test.want {
 			t.Errorf("%s: %s (%+v), want %s", test.name, cell.Verdict, cell.Vs, test.want)
+		}
+	}
+}
+
+// TestFewBlocksOfCounts: three blocks tell counts apart where the plan looks so early, since both sides of
+// a block go by one chance, and else it takes six.
+func TestFewBlocksOfCounts(t *testing.T) {
+	text := countsFile("go1.26.8", map[string]float64{"old": 10_000, "new": 10_200})
+	text, _, _ = strings.Cut(text, "block: 4\n")
+	for looks, want := range map[string]Verdict{"2,3,6": More, "6": Inconclusive} {
+		c := compareText(t, Options{Margin: CountMargin}, record.PlanMark+`{"blocks":6,"looks":[`+looks+"]}\n"+text)
+		if got := c.Tables[0].Rows[0].Cells[1].Verdict; got != want {
+			t.Errorf("looks after %s blocks: %s, want %s", looks, got, want)
 		}
 	}
 }

@@ -353,7 +353,7 @@ func (e *evaluator) compare(t *Table, r *Row, col int, x, ref []value, unit stri
 			!t.Exact && apart && math.Abs(math.Log(cell.Vs.Ratio)) < math.Log1p(e.c.Margin):
 			cell.Verdict = Same
 			return
-		case apart:
+		case apart && (!simulated(unit) || len(x) >= stats.LeastCounts && len(ref) >= stats.LeastCounts):
 			cell.Verdict = t.word(cell.Center > base.Center)
 			return
 		}
@@ -491,6 +491,9 @@ func (e *evaluator) test(vs *Versus, pairs []valuePair, x, ref []value, unit str
 		test.blocks.D = append(test.blocks.D, d)
 		test.blocks.Number = append(test.blocks.Number, n)
 		test.blocks.Layout = append(test.blocks.Layout, p.x.layout)
+	}
+	if simulated(unit) && test.looks.OfCounts() {
+		test.blocks.Least = stats.LeastCounts
 	}
 	vs.Layouts = len(layouts)
 	if len(layouts) == 1 && layouts[""] {

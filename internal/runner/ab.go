@@ -243,7 +243,7 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 	plan.Cases = v.cases
 	if from == nil {
 		less := session.Size(plan, session.Sizing{
-			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Sequential: c.Schedule == ScheduleSequential,
+			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Looks: c.sequential(),
 			Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: c.Layouts,
 		})
 		if less != "" {

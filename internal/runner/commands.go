@@ -135,7 +135,7 @@ func sizeCommands(c *AB, plan *record.Plan, took time.Duration) (less string) {
 		plan.Rounds = min(max(fewest, int(inBlock/max(took, plan.Slice))), few)
 	}
 	less = session.Size(plan, session.Sizing{
-		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Sequential: c.Schedule == ScheduleSequential,
+		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Looks: c.sequential(),
 		Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: 1,
 	})
 	plan.Layouts = 1

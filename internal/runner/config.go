@@ -82,7 +82,7 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 		Mode: c.Mode,
 	}
 	if c.Schedule == ScheduleSequential {
-		plan.Looks, plan.Alpha, plan.Margin = session.ThreeLooks(c.Blocks), compare.DefaultAlpha, compare.DefaultMargin
+		plan.Looks, plan.Alpha, plan.Margin = c.looks(c.Blocks), compare.DefaultAlpha, compare.DefaultMargin
 	}
 	if plan.Mode == record.ModeProcess {
 		plan.Mode = "" // as plans have it that know of no turns
@@ -114,6 +114,22 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 	return plan
 }
 
+// sequential returns looks if the plan is sequential, and else nil.
+func (c *Config) sequential() func(blocks int) []int {
+	if c.Schedule == ScheduleSequential {
+		return c.looks
+	}
+	return nil
+}
+
+// looks returns the looks of a sequential plan of so many blocks.
+func (c *Config) looks(blocks int) []int {
+	if c.tool != nil && c.tool.Seeded() {
+		return session.CountLooks(blocks)
+	}
+	return session.ThreeLooks(blocks)
+}
+
 // countBlocks is in how many blocks instructions are counted, if nothing is said of it: as few as
 // can prove a difference, since blocks differ by little.
 const countBlocks = record.LeastBlocks
@@ -129,7 +145,7 @@ func (c *Config) countIn(plan *record.Plan, fresh bool) {
 	if fresh && !c.given("blocks") {
 		plan.Blocks = countBlocks
 		if len(plan.Looks) > 0 {
-			plan.Looks = session.ThreeLooks(plan.Blocks)
+			plan.Looks = c.looks(plan.Blocks)
 		}
 	}
 	if fresh && !c.given("timeout") {

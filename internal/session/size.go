@@ -17,6 +17,9 @@ import (
 // an early look could prove nothing.
 func ThreeLooks(blocks int) []int { return stats.ThreeLooks(blocks).At }
 
+// CountLooks is ThreeLooks of a plan that counts instructions.
+func CountLooks(blocks int) []int { return stats.CountLooks(blocks).At }
+
 // How long slices are, if it is not told otherwise. In the same time of measuring
 // more and shorter ones see smaller differences; but each slice begins with waking
 // up, so figures of short ones are higher. docs/method.md has both in numbers.
@@ -35,8 +38,8 @@ const (
 type Sizing struct {
 	Alpha, Margin float64 // of the decisions of a sequential plan; Alpha is also that of the proofs there must be room for
 
-	// Sequential asks for a look after a half and three quarters of the blocks.
-	Sequential bool
+	// Looks are those of a sequential plan of so many blocks; nil asks for a fixed one.
+	Looks func(blocks int) []int
 
 	// Within is about how long measuring may take; 0 means as long as it takes.
 	Within time.Duration
@@ -61,7 +64,10 @@ func Size(p *record.Plan, s Sizing) (less string) {
 		less = fitSome(p, s)
 	}
 	p.Looks, p.Alpha, p.Margin = nil, 0, 0
-	if looks := ThreeLooks(p.Blocks); s.Sequential && len(looks) > 1 {
+	if s.Looks == nil {
+		return less
+	}
+	if looks := s.Looks(p.Blocks); len(looks) > 1 {
 		p.Looks, p.Alpha, p.Margin = looks, s.Alpha, s.Margin
 	}
 	return less
@@ -139,7 +145,7 @@ func fit(p *record.Plan, s Sizing) (shortest time.Duration, fits bool) {
 // p has enough of them, or compares nothing.
 func TooFew(p *record.Plan, usual int) string {
 	compares := slices.ContainsFunc(p.Groups(), func(g record.Group) bool { return len(g.Steps) > 1 })
-	if !compares || p.Blocks >= record.LeastBlocks {
+	if !compares || p.Blocks >= record.LeastBlocks || (stats.Looks{At: p.Looks}).OfCounts() {
 		return ""
 	}
 	blocks := func(n int) string {

@@ -93,7 +93,7 @@ func TestSize(t *testing.T) {
 		}
 	}
 	p := aPlanOfSides(200)
-	if less := Size(p, Sizing{Alpha: 0.01, Margin: 0.05, Sequential: true}); less != "" || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
+	if less := Size(p, Sizing{Alpha: 0.01, Margin: 0.05, Looks: ThreeLooks}); less != "" || len(p.Looks) != 3 || p.Looks[2] != p.Blocks || p.Alpha != 0.01 || p.Margin != 0.05 {
 		t.Errorf("in sequence: %d blocks, looks %v at %v and %v: %v", p.Blocks, p.Looks, p.Alpha, p.Margin, less)
 	}
 	p = aPlanOfSides(200)

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Power is the chance with which a comparison is to find an effect for that effect
 // to count as one that it could detect.
@@ -18,7 +21,7 @@ func (s Shift) Detectable(units int, level float64) float64 {
 	switch {
 	case math.IsNaN(s.Spread):
 		return math.NaN()
-	case units < 2 || !(level > 0) || leastP(units) > level:
+	case units < 2 || !(level > 0) || leastP(units, cmp.Or(s.least, LeastUnits)) > level:
 		return math.Inf(1)
 	}
 	df := float64(units - 1)
