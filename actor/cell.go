@@ -309,7 +309,7 @@ func (c *Cell) fail(msg any, err error, sent bool) {
 	}
 	c.system.failed(f)
 	if sent {
-		c.system.lapses.add(1)
+		c.system.failedActors.add(1)
 	}
 	if State(c.state.Load()) == StateStopping {
 		return // it is on its way out already

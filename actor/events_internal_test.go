@@ -2,7 +2,7 @@ package actor
 
 import "testing"
 
-// TestOneTokenForSeveralEvents: two events may leave one token, when nobody
+// TestOneTokenForSeveralEvents: two events may leave one token, when no goroutine
 // waits yet. Who takes it and one event leaves a token for the other event.
 func TestOneTokenForSeveralEvents(t *testing.T) {
 	var e EventStream

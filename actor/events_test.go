@@ -56,7 +56,7 @@ func TestEventWinsOverContext(t *testing.T) {
 	}
 }
 
-// TestSeveralWait: nobody goes on waiting while there is an event.
+// TestSeveralWait: no goroutine goes on waiting while there is an event.
 func TestSeveralWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e actor.EventStream
@@ -157,7 +157,7 @@ func mallocs(f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// TestPublishDoesNotAllocate: neither for nobody nor for those there are.
+// TestPublishDoesNotAllocate: neither without subscribers nor with some.
 func TestPublishDoesNotAllocate(t *testing.T) {
 	const n = 10_000
 	var ev any = note{1, 2}
@@ -168,7 +168,7 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 		}
 	}
 	if got := mallocs(publish); got > n/100 {
-		t.Errorf("%d allocations for %d events for nobody", got, n)
+		t.Errorf("%d allocations for %d events without subscribers", got, n)
 	}
 	s := actor.Subscribe[note](&e, 10)
 	f := actor.SubscribeFunc(&e, func(note) {})
@@ -178,13 +178,13 @@ func TestPublishDoesNotAllocate(t *testing.T) {
 	s.Unsubscribe()
 	f.Unsubscribe()
 	if got := mallocs(publish); got > n/100 {
-		t.Errorf("%d allocations for %d events for nobody any more", got, n)
+		t.Errorf("%d allocations for %d events that no subscriber gets any more", got, n)
 	}
 }
 
-// TestNobodyListens: a system without a listener makes no events. What a
+// TestWithoutListeners: a system without a listener makes no events. What a
 // refused message costs is its error.
-func TestNobodyListens(t *testing.T) {
+func TestWithoutListeners(t *testing.T) {
 	for _, listen := range []bool{false, true} {
 		stopped := make(chan actor.Ref)
 		sys, err := actor.NewSystem(actor.Config{
@@ -256,7 +256,7 @@ func (o opened) Unbox() any { *o.times++; return nil }
 
 // A dead letter is made out when there is a reader for it: a mailbox that drops may drop most of
 // what comes.
-func TestNobodyReadsDeadLetters(t *testing.T) {
+func TestWithoutReadersOfDeadLetters(t *testing.T) {
 	hook := func(actor.DeadLetter) {}
 	for _, c := range []struct {
 		what   string
@@ -384,7 +384,7 @@ func TestDeadLettersAsMessages(t *testing.T) {
 				must(t, ctx.Tell(a.ref, i)) // the third drops 0
 			}
 			must(t, ctx.Tell(b.ref, 3)) // has dead letter 0 already
-			must(t, ctx.Tell(b.ref, 4)) // drops it, which is told nobody
+			must(t, ctx.Tell(b.ref, 4)) // drops it, which is not reported
 			must(t, ctx.Tell(b.ref, 5)) // drops 3, of which a hears and drops 1, of which b hears and drops 4, and so on
 		})
 		var about []any

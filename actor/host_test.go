@@ -185,7 +185,7 @@ func newGated(h *host, cfg actor.MailboxConfig) *gated {
 		if !g.held {
 			g.held = true
 			if h.System.Synchronous() {
-				// Nobody can open the gate meanwhile; nobody needs to: actors
+				// No goroutine can open the gate meanwhile; none needs to: actors
 				// run only when they are driven.
 				return nil
 			}

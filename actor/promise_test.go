@@ -325,10 +325,10 @@ func TestNoTicketIsIssuedTwice(t *testing.T) {
 	}
 }
 
-// TestNobodyIsLateForAnUnfinishedReply: a reply that loses against another one
+// TestNoReplyIsLateForAnUnfinishedOne: a reply that loses against another one
 // learns that when the other one can be seen. Before, Poll could say "nothing
 // yet" after a reply was refused as too late.
-func TestNobodyIsLateForAnUnfinishedReply(t *testing.T) {
+func TestNoReplyIsLateForAnUnfinishedOne(t *testing.T) {
 	letters := make(chan DeadLetter, 1)
 	s := &System{events: new(EventStream), clock: wallClock{}, onLetter: func(l DeadLetter) { letters <- l }}
 	f := s.NewFuture(0)
@@ -394,7 +394,7 @@ func TestPatienceIsAContext(t *testing.T) {
 		t.Errorf("before: %v, %v", ctx.Err(), ctx.Value(s))
 	}
 	if d, ok := p.Deadline(); ok {
-		t.Errorf("it has the deadline %v, by a clock that nobody knows", d)
+		t.Errorf("it has the deadline %v, by an unknown clock", d)
 	}
 	clock.Advance(time.Minute)
 	<-ctx.Done()
@@ -407,11 +407,11 @@ func TestPatienceIsAContext(t *testing.T) {
 	end()
 	clock.Advance(time.Hour)
 	if p.Err() != nil {
-		t.Error("it ended though nobody waited any longer")
+		t.Error("it ended though no goroutine waited any longer")
 	}
 }
 
-// TestFuturesAreCollected: what nobody can ask for the result any more is
+// TestFuturesAreCollected: what no goroutine can ask for the result any more is
 // garbage, and no table, pool or timer keeps it, nor the reply in it.
 func TestFuturesAreCollected(t *testing.T) {
 	type reply struct{ _ [100]byte }
@@ -512,7 +512,7 @@ func TestEndOfTheSystemReachesAllWaiters(t *testing.T) {
 		}
 		for _, f := range all {
 			if f.promise.list.first != nil || f.promise.inWait != 0 {
-				t.Error("a promise is left in the list, and nobody waits for it")
+				t.Error("a promise is left in the list, and no goroutine waits for it")
 			}
 		}
 		var never context.Context

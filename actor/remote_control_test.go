@@ -182,7 +182,7 @@ func TestReplyAddress(t *testing.T) {
 		must(t, r.Fail(errFar))
 		wait(f, nil, errFar)
 
-		// What nobody answers does not pile up: this is a test of nothing but
+		// What is not answered does not pile up: this is a test of nothing but
 		// that it goes on; the memory is bounded by what export takes out.
 		for range 1000 {
 			f := a.System.NewFuture(0)

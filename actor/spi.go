@@ -157,7 +157,7 @@ type Guest interface {
 	// caller's goroutine, with the turn settled; the Guest can be used by another one then.
 	Run()
 
-	// Leave ends the use. An actor that Run has not come to the workers have.
+	// Leave ends the use. An actor that Run has not reached is left to the workers.
 	Leave()
 }
 

@@ -96,7 +96,7 @@ type System struct {
 	middleware []Middleware
 
 	letters, dropped, returned, failures counter
-	lapses                               counter // Stats.Failed
+	failedActors                         counter // Stats.Failed
 	restarts, suspends, resumes          counter
 	resumeTotal                          counter      // nanoseconds
 	resumeMax                            atomic.Int64 // nanoseconds
@@ -305,7 +305,7 @@ func (s *System) Stats() Stats {
 	st.Dropped = s.dropped.load()
 	st.Returned = s.returned.load()
 	st.Failures = s.failures.load()
-	st.Failed = s.lapses.load()
+	st.Failed = s.failedActors.load()
 	st.Restarts = s.restarts.load()
 	st.Suspends, st.Resumes = s.suspends.load(), s.resumes.load()
 	st.ResumeTotal = time.Duration(s.resumeTotal.load())

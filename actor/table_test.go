@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 		c := new(Cell)
 		tab.add(c)
 		if seen[c.pid] || c.pid.IsZero() {
-			t.Fatalf("%v was given out twice, or is nobody's", c.pid)
+			t.Fatalf("%v was given out twice, or belongs to no actor", c.pid)
 		}
 		seen[c.pid] = true
 		live = append(live, c)

@@ -42,7 +42,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// What nobody wants is divided once for each halving, and costs as many allocations for ten
+// What no worker wants is divided once for each halving, and costs as many allocations for ten
 // indexes as for a hundred thousand; what others take is divided for them.
 func TestForDividesOnDemand(t *testing.T) {
 	keeping := &lender{}

@@ -169,7 +169,7 @@ func (p *part[A, T]) taken(s *shared) bool {
 	return p.pending && (s.joiner == nil || !s.joiner.Withdraw(&p.h, s.at))
 }
 
-// end has the call come to its end: here, if no one has taken it.
+// end runs the call to its end: here, if no goroutine has taken it.
 func (p *part[A, T]) end(s *shared) (T, error) {
 	taken := p.taken(s)
 	p.pending = false

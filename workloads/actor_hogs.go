@@ -75,7 +75,7 @@ type hogRun struct {
 	*openLoop
 	rounds uint32
 	hogs   []hog
-	quiet  atomic.Bool // the last message to the neighbour is on its way: hogs come to an end
+	quiet  atomic.Bool // the last message to the neighbour is on its way: hogs stop
 }
 
 func newHogs(s *progress, st Setting, k hogs) *hogRun {

@@ -88,7 +88,7 @@ func (v *sieve) handle(at int, m *sifted, send carrier[*sifted]) error {
 		v.generate(send)
 		return nil
 	case m.from != at-1 && at > 0:
-		return errors.New("workloads: a number has come to another filter")
+		return errors.New("workloads: a number has reached another filter")
 	case at > 0:
 		return v.sift(at, m, send)
 	case m.from != sieveFilters || m != &v.chunks[v.back%2].mark || v.out == 0:

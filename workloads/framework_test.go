@@ -134,7 +134,7 @@ func TestFrameworks(t *testing.T) {
 }
 
 // A framework that delivers a message twice, or a message of another type, is found out. (What
-// loses one does not come to an end, and is ended by the caller.)
+// loses one does not end, and is ended by the caller.)
 func TestFrameworksAreChecked(t *testing.T) {
 	if raceEnabled {
 		t.Skip("a message that comes twice is a data race")

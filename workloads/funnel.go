@@ -124,7 +124,7 @@ type funnelSink struct {
 	*funnel
 	_    [64]byte // the senders' line is in front
 	left int      // notes to come in this Do
-	done uint32   // what the filler work has come to
+	done uint32   // the result of the filler work
 	in   []funnelInbound
 	_    [64]byte
 }

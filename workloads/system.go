@@ -73,7 +73,7 @@ func (s *progress) begin(n, parts int) {
 	s.parts.Store(int64(parts))
 }
 
-// errLost is what a run ends with whose messages do not come to an end.
+// errLost is what a run ends with whose messages do not end.
 var errLost = errors.New("workloads: nothing is left to do and the last message has not come: one was lost on the way")
 
 // system is an actor system for one run.

@@ -175,7 +175,7 @@ func TestSlowHandler(t *testing.T) {
 	}
 }
 
-// TestSystemOver: a Logger that nobody closes ends with its system, when it has
+// TestSystemOver: a Logger that is not closed ends with its system, when it has
 // written everything.
 func TestSystemOver(t *testing.T) {
 	before := goleak.IgnoreCurrent()

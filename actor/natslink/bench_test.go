@@ -48,7 +48,7 @@ func overNATS(tb testing.TB) []workloads.Workload {
 	})
 }
 
-// A sender that nobody holds back would have the server drop the messages, or the
+// A sender without back pressure would have the server drop the messages, or the
 // receiving client keep them all: what is under way is bounded, by a channel within
 // the process, which costs next to nothing.
 const (

@@ -71,7 +71,7 @@ func TestDial(t *testing.T) {
 		t.Errorf("got %v", m)
 	}
 	if _, err := bus.Dial(ctx, a.Node, "nobody"); !errors.Is(err, nats.ErrNoResponders) {
-		t.Errorf("a system that nobody serves: %v", err)
+		t.Errorf("a system that no process serves: %v", err)
 	}
 }
 
@@ -101,7 +101,7 @@ func (h *held) ReadFrame() ([]byte, error) {
 	return w.ReadFrame()
 }
 
-// What the client drops because nobody reads is resent: no message is lost.
+// What the client drops because no goroutine reads is resent: no message is lost.
 func TestGap(t *testing.T) {
 	bus := start(t, natslink.Options{})
 	x, y, err := natslink.Pair(bus, bus)

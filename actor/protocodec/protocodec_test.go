@@ -37,7 +37,7 @@ func TestRegister(t *testing.T) {
 			}
 		}
 		if err := r.Tell(wrapperspb.Bytes(nil)); err == nil {
-			t.Error("a message that nobody registered was sent")
+			t.Error("a message without a codec was sent")
 		}
 	})
 }

@@ -300,7 +300,7 @@ func TestBecome(t *testing.T) {
 	})
 }
 
-// Messages that nobody handles, and those that were failed on, stay what they
+// Messages that no actor handles, and those that were failed on, stay what they
 // are, whatever is sent afterwards: their boxes are not used again.
 func TestLostMessagesStay(t *testing.T) {
 	onAll(t, func(t *testing.T, h *host) {

@@ -131,7 +131,7 @@ func (x wrongJoiner) Offer(part, _ *task.Handle) {
 	if x.bug.is("parts offered are Pending") {
 		x.pending++
 	}
-	if x.bug.is("parts offered to nobody", "parts withdrawn always") {
+	if x.bug.is("parts offered to no worker", "parts withdrawn always") {
 		return
 	}
 	go func() {
@@ -153,7 +153,7 @@ func (x wrongJoiner) Withdraw(part, _ *task.Handle) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	t := of(part)
-	if t.begun && !x.bug.is("parts withdrawn that have begun") || x.bug.is("parts offered to nobody") {
+	if t.begun && !x.bug.is("parts withdrawn that have begun") || x.bug.is("parts offered to no worker") {
 		return false
 	}
 	t.back = true
@@ -611,7 +611,7 @@ var wrongExecutors = []wrong{
 
 	// Parts.
 	{"parts offered are Pending", "join-pending"},
-	{"parts offered to nobody", "join join-in-parts join-closed"},
+	{"parts offered to no worker", "join join-in-parts join-closed"},
 	{"parts withdrawn always", "join-overlaps join-waits join-cancel-releases"},
 	{"parts withdrawn that have begun", "join-waits join-error join-panic-waits"},
 

@@ -162,7 +162,7 @@ func (b *box) next() *node[letter] {
 	return n
 }
 
-// refill takes all messages that have come to a plain mailbox, and reports whether there are any.
+// refill takes all messages that have reached a plain mailbox, and reports whether there are any.
 func (b *box) refill() bool {
 	if b.in.empty() {
 		return false

@@ -114,7 +114,7 @@ func (d *Dispatcher) schedule(b *box, from actor.Worker) {
 			invariants.Window()
 			w.next.Store(b)
 			// After that: either this sees that the scheduler wants to know, or the
-			// scheduler, which looks once more when it has come to want, sees b.
+			// scheduler, which looks once more when it has begun to want, sees b.
 			d.wantKept.tell(d)
 			return
 		}

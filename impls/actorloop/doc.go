@@ -164,7 +164,7 @@
 //   - A mutex and two slices as the mailbox, as it was, and as lockbased's is: two implementations
 //     with one mailbox are one measurement. With it streams took a tenth less time, floods from many
 //     senders less than half, and messages one by one a quarter more (see the changelog).
-//   - Nodes that are used again one by one: they come to lie in any order, and fanin of 64 senders without a
+//   - Nodes that are used again one by one: they end up in any order, and fanin of 64 senders without a
 //     limit took 100 to 250 ns a message on two processors, for 50 to 60 in blocks.
 //   - Counting only the messages that find the actor awake, for Len: a hop took 53 ns and not 62, but of
 //     an actor that waits for its turn one message was not counted.

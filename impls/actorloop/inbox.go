@@ -28,7 +28,7 @@ type inbox[M any] struct {
 type found uint8
 
 const (
-	awake   found = iota // it will come to the message
+	awake   found = iota // it will reach the message
 	resting              // it does not look: who sent the message must start or wake it
 	gone                 // it takes no more, nor this message
 )

@@ -195,11 +195,11 @@ func (s *scheduler) taken() uint64 { return s.sent - uint64(len(s.d.outbox)) }
 
 // watchdog looks whether workers make progress.
 func (s *scheduler) watchdog() {
-	// What a worker has kept and not come to since the last tick others may run.
+	// What a worker has kept and not reached since the last tick others may run.
 	kept := false
 	for w := range s.workers {
 		b := w.next.Load()
-		invariants.Window() // the worker may come to it now
+		invariants.Window() // the worker may reach it now
 		if b != nil && b == w.seen && w.next.CompareAndSwap(b, nil) {
 			s.push(&b.event)
 			b = nil

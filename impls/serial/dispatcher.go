@@ -26,7 +26,7 @@ type Dispatcher struct {
 	single  bool        // a turn is one message
 	tally   actor.Tally // of the goroutine that runs actors
 	current current     // likewise: the innermost turn
-	drove   bool        // likewise: the innermost drive has come to its end
+	drove   bool        // likewise: the innermost drive has ended
 
 	mu      sync.Mutex       // guards everything below, and every box
 	sched   *scheduler       // nil: first in, first out

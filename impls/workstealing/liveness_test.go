@@ -532,7 +532,7 @@ func runModel(all []model, fault string) (states int, stuck []mstate) {
 	return states, nil
 }
 
-// In every interleaving of every program each job is come to.
+// In every interleaving of every program each job is reached.
 func TestLiveness(t *testing.T) {
 	all := programs
 	if os.Getenv("DYNO_NIGHTLY") != "" {

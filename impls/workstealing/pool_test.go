@@ -444,7 +444,7 @@ func TestKeepAliveOfTheFirstToPark(t *testing.T) {
 	})
 }
 
-// Thieves come to every worker that has something, whichever others have as well.
+// Thieves reach every worker that has something, whichever others have as well.
 func TestThievesComeToAll(t *testing.T) {
 	p := newPool()
 	p.cfg.QueueCapacity = 2

@@ -512,7 +512,7 @@ func (w *worker) pays() bool {
 }
 
 // waits reports whether a job waits for this worker, and whether it is worth another one: whether it
-// would wait here for longer than the other one needs to come to it. If it is not known
+// would wait here for longer than the other one needs to reach it. If it is not known
 // how long, it is, but not with TinyGo: there is no processor for another one, and its
 // stack is a tenth of the memory. Both are of one moment: a pool that has only groups never arms
 // the watchdog, whose timer would be of the bubble in which it was made. Any goroutine may call it.
@@ -546,7 +546,7 @@ func (w *worker) offer(b *box, n int) {
 func (w *worker) find() job {
 	p := w.pool
 	if j := w.grab(); !j.none() {
-		// What is left may have been out of sight meanwhile, and who looked for it
+		// What is left may have been hidden meanwhile, and who looked for it
 		// have given up.
 		if searching(p.search.Load()) == 0 && (w.queue.len() > 0 || p.queued()) {
 			p.standBy()

@@ -86,7 +86,7 @@ func BenchmarkSub(b *testing.B) {
 }
 
 // What ends the process before its benchmarks have run is said, with what it printed; and
-// those that were not come to are not lost.
+// those that were not reached are not lost.
 func TestReportOfAnEarlyEnd(t *testing.T) {
 	const head = "import (\"fmt\"; \"os\"; \"testing\")\n\nvar _, _ = fmt.Print, os.Exit\n\n"
 	const two = "func BenchmarkA(b *testing.B) {}\nfunc BenchmarkB(b *testing.B) {}\n"

@@ -43,7 +43,7 @@ const mostCrashes = 10
 
 // Cases runs every benchmark of s that bench matches once, with GOMAXPROCS=cpu,
 // and returns them. bench is a pattern as go test -bench takes it. A benchmark
-// that fails, crashes, ends the process, is not come to, or prints nothing for as long as
+// that fails, crashes, ends the process, is not reached, or prints nothing for as long as
 // timeout is absent; the others are listed all the same. It is an error if the subject ends
 // in a way that is no benchmark's doing; what was listed before is returned with it.
 func (s Binary) Cases(ctx context.Context, bench string, cpu int, timeout time.Duration) (*Listing, error) {
