@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/console"
 	"github.com/dynolab/dyno/internal/counter"
@@ -70,19 +71,26 @@ func (j *job) open(con *console.Console) (*record.Store, error) {
 	return j.from.Resume(now)
 }
 
+// untracked reports whether dir has files that are new to the git repository in which it lies.
+func untracked(ctx context.Context, dir string) bool {
+	said, err := child.Says(ctx, dir, nil, "git", "ls-files", "--others", "--exclude-standard")
+	return err == nil && said != ""
+}
+
 // measure measures what is left of a job. Its error is session.ErrInterrupted if it was
 // interrupted; then it has said how to go on.
 func (r *Runner) measure(ctx context.Context, j *job) error {
 	if r.away != nil {
 		return r.send(ctx, j)
 	}
-	isNew := j.from == nil && isMissing(filepath.Dir(filepath.Dir(j.path)))
+	results := filepath.Dir(filepath.Dir(j.path))
+	isNew := j.from == nil && isMissing(results)
 	store, err := j.open(r.con)
 	if err != nil {
 		return err
 	}
-	if j.begun = true; isNew {
-		fmt.Fprintf(r.con, "%s is new: commit it to keep what is measured, or have git ignore it\n", filepath.Dir(filepath.Dir(j.path)))
+	if j.begun = true; isNew && untracked(ctx, results) {
+		fmt.Fprintf(r.con, "%s is new: commit it to keep what is measured, or have git ignore it\n", results)
 	}
 	if j.title != "" {
 		fmt.Fprintf(r.con, "%s:\n", j.title)

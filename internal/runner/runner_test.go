@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -273,6 +274,45 @@ func TestInputBeforeMachine(t *testing.T) {
 	err := r.run(t.Context(), IdleWait, func(context.Context) ([]*job, error) { return nil, broken }, nil)
 	if !errors.Is(err, broken) || said.Len() > 0 {
 		t.Errorf("%v, after %q", err, said.String())
+	}
+}
+
+// That a folder of results is new is said where git would neither keep nor ignore it.
+func TestNewFolder(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	for name, c := range map[string]struct {
+		inGit, ignored, there bool
+	}{"new": {inGit: true}, "ignored": {inGit: true, ignored: true}, "there": {inGit: true, there: true}, "not in git": {}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
+			if c.inGit {
+				if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			if c.ignored {
+				if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("results/\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			j, _ := newJob(t, 1)
+			results := filepath.Join(dir, "results")
+			if j.path = filepath.Join(results, "box", "r.bench"); c.there {
+				if err := os.Mkdir(results, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, said := newRunner()
+			if err := r.run(t.Context(), IdleOff, prepared(j), nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(said.String(), results+" is new: commit it"); got != (name == "new") {
+				t.Errorf("said\n%s", said)
+			}
+		})
 	}
 }
 
