@@ -472,7 +472,7 @@ func (p *promise) wait(ctx context.Context, ticket uint64) (any, error) {
 		select {
 		case <-p.wake:
 		case <-done:
-			if p.leave(ticket) {
+			if p.leave() {
 				p.list.remove(p)
 				return nil, ctx.Err()
 			}
@@ -498,7 +498,7 @@ func (p *promise) enter(ticket uint64) uint64 {
 }
 
 // leave undoes enter and reports true, unless there is something to take.
-func (p *promise) leave(ticket uint64) bool {
+func (p *promise) leave() bool {
 	for {
 		w := p.state.Load()
 		if w&usePhases > useWriting {

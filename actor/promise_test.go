@@ -201,7 +201,7 @@ func (w *promiseWalk) enter(u *useModel) {
 func (w *promiseWalk) leave(u *useModel) {
 	switch {
 	case u.asleep == 0:
-	case u.f.promise.leave(u.f.ticket):
+	case u.f.promise.leave():
 		w.check("leave", u, u.phase == "pending" || u.phase == "writing")
 		u.asleep--
 	default:

@@ -15,8 +15,8 @@ import (
 
 // blocking returns the props of an actor with a mailbox that makes senders
 // wait.
-func (d *eventLog) blocking(capacity int, prio func(any) int) actor.Props {
-	return actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: capacity, Priority: prio}}
+func (d *eventLog) blocking(capacity int) actor.Props {
+	return actor.Props{New: hearing(d), Mailbox: actor.MailboxConfig{Policy: actor.Block, Capacity: capacity}}
 }
 
 // telling is a call of TellContext on a goroutine of its own.
@@ -32,7 +32,7 @@ var blockClauses = []Clause{
 		Check: actors(func(w *world) {
 			const waiting = 4
 			d := &eventLog{}
-			r, g := w.hold(d.blocking(1, nil))
+			r, g := w.hold(d.blocking(1))
 			var gates [waiting + 1]*gate
 			var orders [waiting + 1]*order
 			for i := range gates {
@@ -88,7 +88,7 @@ var blockClauses = []Clause{
 		Check: actors(func(w *world) {
 			for _, capacity := range []int{1, 3} {
 				d := &eventLog{}
-				r := w.Spawn(d.blocking(capacity, nil))
+				r := w.Spawn(d.blocking(capacity))
 				c := start(w.e, "a loop of Tell", func() error {
 					for i := range 200 {
 						if err := r.Tell(i + 1); err != nil {
@@ -141,7 +141,7 @@ var blockClauses = []Clause{
 		Why: "actors that wait for each other in a ring are released by their contexts, and then nothing is lost",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a, b := w.Spawn(d.blocking(1, nil)), w.Spawn(d.blocking(1, nil))
+			a, b := w.Spawn(d.blocking(1)), w.Spawn(d.blocking(1))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			both := w.e.gate()
@@ -174,7 +174,7 @@ var blockClauses = []Clause{
 		Why: "where actors run one inside the other's wait, one that would wait for ever is told so instead of hanging; elsewhere it waits until its context ends",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			a, b := w.Spawn(d.blocking(1, nil)), w.Spawn(d.blocking(1, nil))
+			a, b := w.Spawn(d.blocking(1)), w.Spawn(d.blocking(1))
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			reason := context.Canceled

@@ -363,7 +363,7 @@ var synchronousClauses = []Clause{
 		Why: "a RunUntilIdle that finds another goroutine running actors returns at once, and that one goes on until all are idle, also if that is a sender that only waited for room",
 		Check: actors(func(w *world) {
 			d := &eventLog{}
-			r, other := w.Spawn(d.blocking(1, nil)), w.Spawn(actor.Props{New: hearing(d)})
+			r, other := w.Spawn(d.blocking(1)), w.Spawn(actor.Props{New: hearing(d)})
 			inside, goOn := w.e.gate(), w.e.gate()
 			inside.open()
 			w.ask(r, func(*actor.Context) { // its mailbox is full
@@ -538,7 +538,7 @@ func useSystem(e *Env) {
 	defer w.abandon()
 	t := w.family(rand.New(rand.NewPCG(2, 2)), 10)
 	d := &eventLog{}
-	r := w.Spawn(d.blocking(1, nil))
+	r := w.Spawn(d.blocking(1))
 	for i, from := range t.refs {
 		w.In(from, func(ctx *actor.Context) { w.tells(ctx, r, i) })
 		w.until("a message to be handled", func() bool { return len(d.read()) == i+1 })

@@ -259,7 +259,7 @@ var shutdownClauses = []Clause{
 			again.blocks("an actor has not stopped")
 			g.open()
 			w.e.same("what the second Shutdown returned", finished(w, again), nil)
-			w.done(nil)
+			w.done()
 		}),
 	},
 	{
@@ -294,7 +294,7 @@ var shutdownClauses = []Clause{
 				w.e.require(found, "Shutdown within a turn does not say that the caller has not stopped: ", err)
 				d.note("told")
 			})
-			w.done(nil)
+			w.done()
 			w.wantLog(d, "told")
 		}),
 	},

@@ -508,14 +508,14 @@ func (w *world) shutdown() {
 	defer cancel()
 	c := start(w.e, "Shutdown", func() error { return w.Shutdown(ctx) })
 	w.e.same("what Shutdown returned", finished(w, c), nil)
-	w.done(nil)
+	w.done()
 }
 
-// done demands that the system is done, now or soon, and why.
-func (w *world) done(err error) {
+// done demands that the system is done, now or soon, without an error.
+func (w *world) done() {
 	w.until("Done to be closed", func() bool { return came(w.Done()) })
 	w.over = true
-	w.e.same("what System.Err returned", w.Err(), err)
+	w.e.same("what System.Err returned", w.Err(), nil)
 }
 
 // end ends the system, unless the check has, and looks through the book. What waits in
@@ -570,17 +570,16 @@ func parcels(n int) []parcel {
 	return all
 }
 
-// sent takes what sending p has returned, and reports whether it was accepted.
-func (p *parcel) sent(err error) bool {
+// sent takes what sending p has returned.
+func (p *parcel) sent(err error) {
 	if err == nil {
-		return true
+		return
 	}
 	var s *actor.SendError
 	if !errors.As(err, &s) || s.Msg != p {
 		p.wrong.Store(true)
 	}
 	p.returned.Add(1)
-	return false
 }
 
 // book is the sum over parcels.

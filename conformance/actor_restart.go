@@ -20,7 +20,7 @@ var restartClauses = []Clause{
 				w := e.world(actor.Config{Clock: clock})
 				defer w.abandon()
 				events := actor.Subscribe[actor.Supervised](w.Events(), 10)
-				_, refs := w.supervised(&actor.Supervisor{
+				refs := w.supervised(&actor.Supervisor{
 					MaxRestarts: -1, Window: -1, Backoff: actor.Backoff{Min: time.Hour, Factor: 1, Jitter: jitter, Seed: seed},
 				}, actortest.Scripted(), actortest.Scripted())
 				for range 4 {

@@ -13,10 +13,10 @@ import (
 // The vocabulary for what is survived.
 
 // supervised spawns an actor that carries out orders, with that supervisor, and
-// children of it.
-func (w *world) supervised(s *actor.Supervisor, children ...actor.Props) (parent actor.Ref, refs []actor.Ref) {
-	parent = w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: s})
-	return parent, w.below(parent, children...)
+// returns children of it.
+func (w *world) supervised(s *actor.Supervisor, children ...actor.Props) []actor.Ref {
+	parent := w.Spawn(actor.Props{New: actortest.Scripted().New, Supervisor: s})
+	return w.below(parent, children...)
 }
 
 // below spawns children of an actor that carries out orders.
@@ -94,7 +94,7 @@ var superviseClauses = []Clause{
 					})
 				}})
 			}
-			_, refs := w.supervised(s, kids...)
+			refs := w.supervised(s, kids...)
 			ways := failureKinds(w.e)
 			for i := range fails {
 				r := refs[rng.IntN(actors)]

@@ -42,8 +42,8 @@ func (w *world) watches(who actor.Ref, refs ...actor.Ref) {
 }
 
 // told demands that the watcher comes to be told of r's end n times, no more,
-// and the last time because of err.
-func (w *world) told(who actor.Ref, ends *ends, r actor.Ref, n int, err error) {
+// and each time for a stop without an error.
+func (w *world) told(who actor.Ref, ends *ends, r actor.Ref, n int) {
 	w.idle()
 	got, cause := 0, error(nil)
 	w.until(text(n, " messages about the end of ", r.Path()), func() bool {
@@ -53,7 +53,7 @@ func (w *world) told(who actor.Ref, ends *ends, r actor.Ref, n int, err error) {
 		return text("the watcher was told of the end of ", r.Path(), " ", got, " times, want ", n)
 	})
 	w.e.require(got == n, "the watcher was told of the end of ", r.Path(), " ", got, " times, want ", n)
-	w.e.same("the reason of the end of "+r.Path(), cause, err)
+	w.e.same("the reason of the end of "+r.Path(), cause, nil)
 }
 
 // FR-023: who watches another actor.
@@ -94,7 +94,7 @@ var watchClauses = []Clause{
 			w.Gone(refs...)
 			w.Gone(one)
 			for _, r := range refs {
-				w.told(who, ends, r, 1, nil)
+				w.told(who, ends, r, 1)
 			}
 			for i := range told {
 				w.until("every watcher to be told", func() bool { return told[i].Load() > 0 })
@@ -135,13 +135,13 @@ var watchClauses = []Clause{
 			far, dead, last := other.Spawn(actortest.Scripted()), other.Spawn(actortest.Scripted()), other.Spawn(actortest.Scripted())
 			other.End(dead)
 			w.watches(who, far, dead, last)
-			w.told(who, ends, dead, 1, nil)
+			w.told(who, ends, dead, 1)
 			other.idle()
 			other.End(far)
-			w.told(who, ends, far, 1, nil)
-			w.told(who, ends, last, 0, nil)
+			w.told(who, ends, far, 1)
+			w.told(who, ends, last, 0)
 			other.end()
-			w.told(who, ends, last, 1, nil)
+			w.told(who, ends, last, 1)
 		}),
 	},
 	{

@@ -331,7 +331,7 @@ func (p *performance) step(words []string) {
 			p.kind.is(p.e, w.Err())
 			return
 		}
-		w.done(nil)
+		w.done()
 	default:
 		if !p.waits(words[0], args) && !p.asking(words[0], args) && !p.subscribing(words[0], args) {
 			p.e.same("what an act returned", p.act(&turn{p: p, name: "nobody"}, words), nil)

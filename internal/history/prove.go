@@ -54,7 +54,7 @@ func (h *History) ProofLevel(machine string, now time.Time) (level float64, left
 }
 
 // readProofs takes in what comparisons say that were measured for suspicions.
-func (h *History) readProofs() error {
+func (h *History) readProofs() {
 	for i := range h.Runs {
 		r := &h.Runs[i]
 		if r.proves == "" {
@@ -73,7 +73,6 @@ func (h *History) readProofs() error {
 		}
 		h.takeProof(r, c, level)
 	}
-	return nil
 }
 
 // takeProof takes in what a comparison says of each benchmark.

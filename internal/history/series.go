@@ -119,18 +119,17 @@ func Read(paths []string, o Options) (*History, error) {
 	}
 	slices.SortStableFunc(h.Runs, func(a, b Run) int { return a.Started.Compare(b.Started) })
 	h.checkSpeed()
-	if err := h.gather(o); err != nil {
-		return nil, err
-	}
+	h.gather(o)
 	h.suspect()
-	return h, h.readProofs()
+	h.readProofs()
+	return h, nil
 }
 
 // A seriesKey tells series apart.
 type seriesKey struct{ machine, pkg, name, reference string }
 
 // gather makes the series of the runs.
-func (h *History) gather(o Options) error {
+func (h *History) gather(o Options) {
 	of := make(map[seriesKey]*Series)
 	var keys []seriesKey
 	for i := range h.Runs {
@@ -172,7 +171,6 @@ func (h *History) gather(o Options) error {
 		h.cut(s)
 		h.Series = append(h.Series, *s)
 	}
-	return nil
 }
 
 // timeUnits are those of times of an operation.

@@ -158,7 +158,7 @@ func TestHTMLOfTurns(t *testing.T) {
 				}
 			}
 		}
-		if r.Control == nil || !strings.Contains(rest, "again (control)") || !strings.Contains(rest, controlLine(c, c.Tables[0], r)) {
+		if r.Control == nil || !strings.Contains(rest, "again (control)") || !strings.Contains(rest, controlLine(c.Tables[0], r)) {
 			t.Errorf("the control of %s is not shown", r.Name)
 		}
 	}

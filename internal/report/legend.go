@@ -102,7 +102,7 @@ func chartLegend(c *compare.Comparison) []string {
 }
 
 // controlLine says what the A/A control of a row says.
-func controlLine(c *compare.Comparison, t compare.Table, r compare.Row) string {
+func controlLine(t compare.Table, r compare.Row) string {
 	if r.Control == nil {
 		return ""
 	}

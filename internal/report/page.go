@@ -297,7 +297,7 @@ func without(t Table, indexes ...int) Table {
 // says.
 func rowFigures(f figureMaker, r compare.Row) []Block {
 	blocks := []Block{labelled(without(f.rows(r), 0), "Figures of "+benchmark(r), caption(f.t))}
-	if says := controlLine(f.c, f.t, r); says != "" {
+	if says := controlLine(f.t, r); says != "" {
 		blocks = append(blocks, Paragraph{Text: says, Tone: Dim})
 	}
 	return blocks
