@@ -167,7 +167,10 @@ func (a *association) acknowledged(h *header) (room []func(), err error) {
 	}
 	if h.kind == frameAck && h.number == 1 && a.written > 0 && a.sent[0].number != a.resent {
 		a.resent = a.sent[0].number
-		a.again, a.until = 0, max(1, a.until)
+		if a.again == a.until {
+			a.until = 1 // nothing else is being resent
+		}
+		a.again = 0
 		a.wake()
 	}
 	if !freed && h.msgs <= a.takenMsgs && h.bytes <= a.takenBytes {

@@ -1,0 +1,576 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/actor"
+)
+
+// still is a clock that its test advances.
+func still() *actor.ManualClock { return actor.NewManualClock(time.Unix(1_000_000_000, 0)) }
+
+// away is an actor of the victim's peer, a new one for each number.
+func (v *victim) away(t *testing.T, n int) actor.Ref {
+	t.Helper()
+	ref, err := v.sys.ResolveAddress(actor.Address{System: "there", Boot: 9, Path: fmt.Sprintf("/user/%d", n), PID: pid(fmt.Sprint(n + 1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+// send sends a message and writes all that there is to write. Nothing else writes.
+func (v *victim) send(t *testing.T, to actor.Ref, msg any) {
+	t.Helper()
+	if err := v.a.Send(context.Background(), to, msg); err != nil {
+		t.Fatal(err)
+	}
+	v.flush()
+}
+
+// flush writes what there is to write, and returns what kinds of frames these were.
+func (v *victim) flush() (kinds string) {
+	v.a.mu.Lock()
+	defer v.a.mu.Unlock()
+	for b := v.a.next(); b != nil; b = v.a.next() {
+		kinds += string("?hdab"[b[lengthSize]])
+		v.a.writing = nil
+		v.a.writes = true
+		if b[lengthSize] == frameBye {
+			break // the writer would end with it
+		}
+	}
+	return kinds
+}
+
+// gets has the victim read a frame.
+func (v *victim) gets(t *testing.T, kind byte, h header, records []byte) {
+	t.Helper()
+	h.tag = 1
+	if err := v.a.in.frame(frameOf(kind, h, records)); err != nil {
+		t.Fatal(err)
+	}
+	v.sys.RunUntilIdle()
+}
+
+// told is a record of a message for the victim's target, of that many bytes; first writes out the
+// names of both.
+func (v *victim) told(first bool, n int) []byte {
+	b := []byte{recordMessage, 1, 1, 0}
+	if first {
+		at := v.target.Address()
+		b = appendText(appendText([]byte{recordMessage, 1}, at.Path), at.PID.String())
+		b = append(appendText(append(b, 1), "w"), 0)
+	}
+	return appendText(b, strings.Repeat("x", n))
+}
+
+func TestDocumentedBounds(t *testing.T) {
+	got := []any{tickQuick, resendOf, mostAgain, patience, mostStash, lookEvery, overhead, maxSystem, maxSystemBytes, maxActors, maxTypes, maxPaths, maxPath, MaxFrame, MaxFrame - MaxMessage}
+	want := []any{20 * time.Millisecond, 200 * time.Millisecond, 64, 10, 256, 32, 32, 20_000, 4 << 20, 4096, 1024, 1 << 20, 4096, 1 << 20, 16 << 10}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("bounds are %v, want %v", got, want)
+	}
+	if k := []int{frameHello, frameData, frameAck, frameBye, recordMessage, recordForget, recordReply, recordFail, recordStop, recordWatch, recordUnwatch, recordEnded, recordFind, recordFound}; fmt.Sprint(k) != "[1 2 3 4 1 2 3 4 5 6 7 8 9 10]" {
+		t.Errorf("what is on the wire is another protocol: %v", k)
+	}
+	v := newVictim(t, still())
+	c := v.a.node.config
+	c.Codecs = nil
+	if preset := (Config{Policy: actor.Block, Window: 1024, WindowBytes: 1 << 20, Backlog: 4096, Batch: 64 << 10, Heartbeat: time.Second, Timeout: 5 * time.Second, MaxPeers: 1024}); c != preset {
+		t.Errorf("by default %+v", c)
+	}
+	for _, x := range []struct {
+		c  Config
+		ok bool
+	}{
+		{Config{Window: 1 << 20, WindowBytes: 1 << 30, Backlog: 1 << 30, Batch: MaxFrame, MaxPeers: 1 << 20}, true},
+		{Config{Window: 1<<20 + 1}, false},
+		{Config{WindowBytes: 1<<30 + 1}, false},
+		{Config{Batch: MaxFrame + 1}, false},
+		{Config{MaxPeers: 1<<20 + 1}, false},
+		{Config{Window: -1}, false},
+		{Config{Heartbeat: 5 * time.Second}, false},
+		{Config{Heartbeat: 4999 * time.Millisecond}, true},
+		{Config{Timeout: time.Second}, false},
+		{Config{Heartbeat: -1}, false},
+	} {
+		x.c.Codecs = NewCodecs()
+		n, err := NewNode(v.sys, x.c)
+		if (err == nil) != x.ok {
+			t.Errorf("%+v: %v", x.c, err)
+		}
+		if n != nil {
+			n.Close()
+		}
+	}
+}
+
+// TestCredit: who may send how much more, to a message and to a byte.
+func TestCredit(t *testing.T) {
+	v := newVictim(t, still()) // whose peer gives 100 messages and 10,000 bytes
+	for _, c := range []struct {
+		sentMsgs, sentBytes, takenMsgs, takenBytes, size uint64
+		room                                             bool
+	}{
+		{0, 0, 0, 0, 10_000, true},
+		{0, 0, 0, 0, 1_000_000, true}, // alone
+		{1, 1, 0, 0, 9_999, true},
+		{1, 1, 0, 0, 10_000, false},
+		{1, 9_999, 0, 0, 1, true},
+		{99, 99, 0, 0, 1, true},
+		{100, 100, 0, 0, 1, false},
+		{200, 20_000, 101, 19_000, 9_000, true},
+		{200, 20_000, 100, 20_000, 1, false},
+	} {
+		v.a.sentMsgs, v.a.sentBytes, v.a.takenMsgs, v.a.takenBytes = c.sentMsgs, c.sentBytes, c.takenMsgs, c.takenBytes
+		if got := v.a.hasRoom(c.size); got != c.room {
+			t.Errorf("%+v: room %t", c, got)
+		}
+		if got := v.a.Backlog(); got != int(c.sentMsgs-c.takenMsgs) {
+			t.Errorf("%+v: a backlog of %d", c, got)
+		}
+	}
+	for _, c := range []struct {
+		records, bytes, size int
+		room                 bool
+	}{{0, 0, maxSystemBytes, true}, {0, 1, maxSystemBytes, false}, {maxSystem - 1, 0, 1, true}, {maxSystem, 0, 1, false}} {
+		v.a.system = uncredited{c.records, c.bytes}
+		if got := v.a.hasSystemRoom(c.size); got != c.room {
+			t.Errorf("%+v: room %t", c, got)
+		}
+	}
+	for _, c := range []struct {
+		system uncredited
+		lost   bool
+	}{{uncredited{2*maxSystem - 1, 2*maxSystemBytes - 1}, false}, {uncredited{2 * maxSystem, 0}, true}, {uncredited{0, 2 * maxSystemBytes}, true}} {
+		v.a.system, v.a.reason = c.system, nil
+		if v.a.say([]byte{recordForget}); (v.a.reason != nil) != c.lost {
+			t.Errorf("%+v: lost for %v", c.system, v.a.reason)
+		}
+	}
+}
+
+// TestSpent: a message takes its bytes, its reply's address and 32 from the credit; what the peer
+// says it has taken gives credit back, and wakes who waits for room as soon as there is some.
+func TestSpent(t *testing.T) {
+	v := newVictim(t, still())
+	to := v.away(t, 0)
+	v.send(t, to, word("12345"))
+	if v.a.sentMsgs != 1 || v.a.sentBytes != 5+overhead {
+		t.Errorf("a message of 5 bytes takes %d messages and %d bytes", v.a.sentMsgs, v.a.sentBytes)
+	}
+	for range 99 {
+		v.send(t, to, word(""))
+	}
+	v.a.node.config.Policy = actor.DropNewest
+	if err := v.a.Send(context.Background(), to, word("")); !errors.Is(err, actor.ErrFull) {
+		t.Errorf("one more than the window: %v", err)
+	}
+	called := 0
+	v.a.Room(func() { called++ })
+	v.gets(t, frameAck, header{received: 50}, nil) // received, and not taken
+	if called > 0 {
+		t.Error("there is room for what is not taken")
+	}
+	v.gets(t, frameAck, header{received: 50, msgs: 1, bytes: 5 + overhead}, nil)
+	if called != 1 || v.a.Backlog() != 99 || len(v.a.sent) != 50 {
+		t.Errorf("room was said %d times, %d are under way, %d frames are kept", called, v.a.Backlog(), len(v.a.sent))
+	}
+	v.gets(t, frameAck, header{received: 40}, nil) // an older one, that was overtaken
+	if v.a.Backlog() != 99 || len(v.a.sent) != 50 {
+		t.Errorf("after an old acknowledgement %d are under way, %d frames are kept", v.a.Backlog(), len(v.a.sent))
+	}
+	v.a.Room(func() { called++ })
+	if called != 2 {
+		t.Error("who asks for room that there is, is not told at once")
+	}
+}
+
+// TestResends: what is not acknowledged in 200 ms is written again, 64 frames at most, and once
+// more 200 ms later; of a gap the first missing frame at once, but once between two ticks.
+func TestResends(t *testing.T) {
+	clock := still()
+	v := newVictim(t, clock)
+	to := v.away(t, 0)
+	for range 70 {
+		v.send(t, to, word("x"))
+	}
+	begun := clock.Now()
+	for _, want := range []int{64, 64} {
+		n := 0
+		for n == 0 {
+			clock.Advance(tickQuick)
+			n = strings.Count(v.flush(), "d")
+		}
+		if took := clock.Now().Sub(begun); n != want || took != resendOf {
+			t.Errorf("%d frames are written again after %v", n, took)
+		}
+		begun = clock.Now()
+	}
+	v.gets(t, frameAck, header{received: 3, msgs: 3, number: 1}, nil)
+	if got := v.flush(); got != "d" || v.a.resent != 4 {
+		t.Errorf("of a gap %q are written again, from %d", got, v.a.resent)
+	}
+	v.gets(t, frameAck, header{received: 3, msgs: 3, number: 1}, nil)
+	if got := v.flush(); got != "" {
+		t.Errorf("of the same gap %q are written once more", got)
+	}
+	clock.Advance(tickQuick)
+	v.flush()
+	v.gets(t, frameAck, header{received: 3, msgs: 3, number: 1}, nil)
+	if got := v.flush(); got != "d" {
+		t.Errorf("of a gap after a tick %q are written again", got)
+	}
+	v.gets(t, frameAck, header{received: 3, msgs: 3}, nil)
+	if got := v.flush(); got != "" {
+		t.Errorf("of no gap %q are written again", got)
+	}
+	// What is acknowledged while it is to be written again is not.
+	clock.Advance(resendOf)
+	if v.a.again != 0 || v.a.until != 64 {
+		t.Fatalf("%d to %d are to be written again", v.a.again, v.a.until)
+	}
+	v.gets(t, frameAck, header{received: 13, msgs: 13}, nil)
+	if got := strings.Count(v.flush(), "d"); got != 54 {
+		t.Errorf("%d frames are written again, want 54", got)
+	}
+	if err := v.a.in.frame(frameOf(frameAck, header{tag: 1, received: 71}, nil)); !errors.Is(err, ErrProtocol) {
+		t.Errorf("what was never sent is acknowledged: %v", err)
+	}
+}
+
+// TestSpare: frames are used again, of four batches at most, and not while they are written.
+func TestSpare(t *testing.T) {
+	v := newVictimOf(t, still(), Config{Batch: 1000})
+	to := v.away(t, 0)
+	for range 30 {
+		v.send(t, to, word(strings.Repeat("x", 200)))
+	}
+	v.gets(t, frameAck, header{received: 30, msgs: 30}, nil)
+	if n := v.a.spareBytes; len(v.a.spare) == 0 || n > 4000 || n+512 <= 4000-512 {
+		t.Errorf("%d frames of %d bytes are kept for later", len(v.a.spare), n)
+	}
+	n := len(v.a.spare)
+	v.send(t, to, word("x"))
+	if len(v.a.spare) != n-1 {
+		t.Error("a frame is not used again")
+	}
+	v.a.writing = v.a.sent[0]
+	v.gets(t, frameAck, header{received: 31, msgs: 31}, nil)
+	if len(v.a.spare) != n-1 || !v.a.writing.confirmed {
+		t.Error("a frame that is being written is used again")
+	}
+	v.a.writing = nil
+}
+
+// TestBatches: messages that wait for the wire share a frame of a batch's bytes.
+func TestBatches(t *testing.T) {
+	v := newVictimOf(t, still(), Config{Batch: 500})
+	to := v.away(t, 0)
+	v.a.busy = true // another goroutine writes
+	for range 20 {
+		if err := v.a.Send(context.Background(), to, word(strings.Repeat("x", 100))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range v.a.sent {
+		if n := len(f.buf); n > 500 || n <= 500-2*104 || f.records != len(f.items) {
+			t.Errorf("a frame has %d bytes of 500, %d records of %d messages", n, f.records, len(f.items))
+		}
+	}
+	if n := len(v.a.sent); n != 6 { // three of 105 bytes each, since room is made for names that are in the table
+		t.Errorf("%d frames are full", n)
+	}
+	v.a.busy = false
+}
+
+// TestForget: when a table is full both ends begin anew.
+func TestForget(t *testing.T) {
+	v := newVictim(t, still())
+	v.a.peer.msgs, v.a.peer.bytes = 1<<30, 1<<30
+	for n := range maxActors + 1 {
+		v.send(t, v.away(t, n), word(""))
+		if want := n%maxActors + 1; len(v.a.actors) != want {
+			t.Fatalf("after %d actors the table has %d", n+1, len(v.a.actors))
+		}
+	}
+	if len(v.a.types) != 1 || v.a.paths != len("/user/4096") {
+		t.Errorf("the new tables have %d types and %d bytes of paths", len(v.a.types), v.a.paths)
+	}
+	v.a.paths = maxPaths - len("/user/4097")
+	v.send(t, v.away(t, 4097), word(""))
+	if len(v.a.actors) != 2 || v.a.paths != maxPaths {
+		t.Errorf("paths of %d bytes are too many", v.a.paths)
+	}
+	v.send(t, v.away(t, 4098), word(""))
+	if len(v.a.actors) != 1 || v.a.paths != len("/user/4098") {
+		t.Errorf("after too many bytes of paths: %d actors, %d bytes", len(v.a.actors), v.a.paths)
+	}
+}
+
+// TestBeats: an idle end says something each heartbeat, no sooner; a peer that says nothing for
+// Timeout is lost, no sooner, and one that says anything is not.
+func TestBeats(t *testing.T) {
+	clock := still()
+	v := newVictim(t, clock)
+	c := v.a.node.config
+	clock.Advance(2 * tickQuick) // the first ones are quick
+	v.flush()
+	wrote, heard := clock.Now(), clock.Now()
+	for beats := 0; beats < 3; {
+		clock.Advance(tickQuick)
+		if clock.Now().Sub(heard) >= c.Heartbeat {
+			v.gets(t, frameAck, header{}, nil)
+			heard = clock.Now()
+		}
+		if v.flush() == "" {
+			if since := clock.Now().Sub(wrote); since > 2*c.Heartbeat {
+				t.Fatalf("nothing is said for %v", since)
+			}
+			continue
+		}
+		if since := clock.Now().Sub(wrote); beats > 0 && since < c.Heartbeat {
+			t.Errorf("something is said after %v", since)
+		}
+		wrote, beats = clock.Now(), beats+1
+	}
+	if v.a.reason != nil {
+		t.Fatalf("a peer that is heard each heartbeat is lost: %v", v.a.reason)
+	}
+	clock.Advance(c.Heartbeat) // a tick sees that it was heard
+	heard = v.a.heard
+	for v.a.reason == nil {
+		clock.Advance(tickQuick)
+	}
+	if since := clock.Now().Sub(heard); !errors.Is(v.a.reason, ErrSilent) || since < c.Timeout || since > c.Timeout+c.Heartbeat/2 {
+		t.Errorf("lost after %v: %v", since, v.a.reason)
+	}
+}
+
+// TestGreets: a hello that is not answered is said again each 200 ms.
+func TestGreets(t *testing.T) {
+	clock := still()
+	v := newVictim(t, clock)
+	v.a.state, v.a.greet = greeting, false
+	v.a.hurry()
+	v.a.greeted = clock.Now()
+	for range 3 {
+		last := clock.Now()
+		got := ""
+		for got == "" && clock.Now().Sub(last) < time.Second {
+			clock.Advance(tickQuick)
+			got = v.flush()
+		}
+		if since := clock.Now().Sub(last); got != "h" || since != resendOf {
+			t.Errorf("%q is said after %v", got, since)
+		}
+	}
+}
+
+// TestLeaves: who leaves says so when all is acknowledged, or after ten ticks, and is gone after
+// two more.
+func TestLeaves(t *testing.T) {
+	for _, acknowledged := range []bool{true, false} {
+		clock := still()
+		v := newVictim(t, clock)
+		v.send(t, v.away(t, 0), word("x"))
+		v.a.leave()
+		if got := v.flush(); got != "" {
+			t.Errorf("%q is said before what was sent is acknowledged", got)
+		}
+		ticks := 0
+		if acknowledged {
+			v.gets(t, frameAck, header{received: 1, msgs: 1}, nil)
+		}
+		for !strings.HasSuffix(v.flush(), "b") {
+			clock.Advance(tickQuick)
+			if ticks++; ticks > 20 {
+				t.Fatal("no bye")
+			}
+		}
+		if want := map[bool]int{true: 0, false: patience}[acknowledged]; ticks != want {
+			t.Errorf("acknowledged %t: bye after %d ticks, want %d", acknowledged, ticks, want)
+		}
+		for v.a.reason == nil {
+			clock.Advance(tickQuick)
+			ticks++
+		}
+		if ticks != patience+3 || !errors.Is(v.a.reason, ErrClosed) {
+			t.Errorf("acknowledged %t: gone after %d ticks: %v", acknowledged, ticks, v.a.reason)
+		}
+	}
+}
+
+// TestAcknowledges: a quarter of the window is acknowledged at once, less with the next tick; what
+// has come before is again, and what comes too early is said to have a gap before it.
+func TestAcknowledges(t *testing.T) {
+	for _, c := range []struct {
+		config   Config
+		messages int
+		now      bool
+	}{
+		{Config{Window: 40}, 9, false},
+		{Config{Window: 40}, 10, true},
+		{Config{WindowBytes: 4000}, 7, false}, // of 100 and 32 bytes
+		{Config{WindowBytes: 4000}, 8, true},
+	} {
+		v := newVictimOf(t, still(), c.config)
+		v.flush()
+		for n := range c.messages {
+			v.gets(t, frameData, header{number: uint64(n + 1)}, v.told(n == 0, 100))
+			if now := c.now && n == c.messages-1; v.a.ackDue != now || !v.a.ackLater {
+				t.Errorf("%+v: after %d messages it is due now %t, later %t", c, n+1, v.a.ackDue, v.a.ackLater)
+			}
+		}
+		if want := uint64(c.messages); v.a.received != want || v.a.inMsgs != want || v.a.inBytes != 132*want {
+			t.Errorf("%d frames, %d messages and %d bytes came in", v.a.received, v.a.inMsgs, v.a.inBytes)
+		}
+		v.flush()
+		if v.a.saidMsgs != v.a.inMsgs && c.now || v.a.ackDue {
+			t.Errorf("%d messages of %d are acknowledged", v.a.saidMsgs, v.a.inMsgs)
+		}
+	}
+	v := newVictim(t, still())
+	v.flush()
+	v.gets(t, frameData, header{number: 2}, v.told(false, 20))
+	v.gets(t, frameData, header{number: 4}, v.told(false, 40))
+	if !v.a.gap || !v.a.ackDue || v.a.received != 0 || len(v.received) > 0 || len(v.a.in.stash) != 2 {
+		t.Errorf("what came too early: gap %t, acknowledged %t, %d received", v.a.gap, v.a.ackDue, v.a.received)
+	}
+	v.flush()
+	v.gets(t, frameData, header{number: 1}, v.told(true, 10))
+	if !v.a.gap || !v.a.ackDue || v.a.received != 2 || len(v.received) != 2 {
+		t.Errorf("with another one missing: gap %t, acknowledged %t, %d received", v.a.gap, v.a.ackDue, v.a.received)
+	}
+	v.gets(t, frameData, header{number: 3}, v.told(false, 30))
+	if v.a.gap || v.a.received != 4 || len(v.a.in.stash) > 0 || v.a.in.stashBytes != 0 {
+		t.Errorf("with none missing: gap %t, %d received, %d bytes kept", v.a.gap, v.a.received, v.a.in.stashBytes)
+	}
+	for i, m := range v.received {
+		if len(m.(word)) != 10*(i+1) {
+			t.Errorf("message %d has %d bytes", i+1, len(m.(word)))
+		}
+	}
+	v.flush()
+	v.gets(t, frameData, header{number: 4}, v.told(false, 40))
+	if !v.a.ackDue || len(v.received) != 4 {
+		t.Errorf("what came twice: acknowledged %t, %d messages", v.a.ackDue, len(v.received))
+	}
+	for n := range uint64(mostStash + 5) {
+		v.gets(t, frameData, header{number: n + 6}, []byte{recordForget})
+	}
+	if len(v.a.in.stash) != mostStash {
+		t.Errorf("%d frames are kept", len(v.a.in.stash))
+	}
+	v = newVictimOf(t, still(), Config{WindowBytes: 1000})
+	for n, size := range []int{1000, 1000, 1} {
+		v.gets(t, frameData, header{number: uint64(n) + 2}, make([]byte, size))
+	}
+	if v.a.in.stashBytes != 2000 || len(v.a.in.stash) != 2 {
+		t.Errorf("%d bytes are kept of a window of 1,000", v.a.in.stashBytes)
+	}
+}
+
+// TestCreditOfDeadLetters: whatever becomes of a message, its sender has its credit back.
+func TestCreditOfDeadLetters(t *testing.T) {
+	message := func(path, id, codec string) []byte {
+		b := append(appendText(appendText([]byte{recordMessage, 1}, path), id), 1)
+		return appendText(append(appendText(b, codec), 0), "12345")
+	}
+	v := newVictim(t, still())
+	at := v.target.Address()
+	for name, c := range map[string]struct {
+		records []byte
+		dead    uint64
+		before  func(v *victim)
+	}{
+		"taken":       {message(at.Path, at.PID.String(), "w"), 0, nil},
+		"no codec":    {message(at.Path, at.PID.String(), "none"), 1, nil},
+		"nobody":      {message("/user/nobody", "55", "w"), 1, nil},
+		"has stopped": {message(at.Path, at.PID.String(), "w"), 1, func(v *victim) { v.sys.Stop(v.target); v.sys.RunUntilIdle() }},
+	} {
+		v := newVictim(t, still())
+		if c.before != nil {
+			c.before(v)
+		}
+		v.gets(t, frameData, header{number: 1}, c.records)
+		if v.a.inMsgs != 1 || v.a.inBytes != 5+overhead || v.a.received != 1 || v.sys.Stats().DeadLetters != c.dead {
+			t.Errorf("%s: %d messages and %d bytes in %d frames, %d dead letters", name, v.a.inMsgs, v.a.inBytes, v.a.received, v.sys.Stats().DeadLetters)
+		}
+	}
+}
+
+// TestLanes: messages for an actor that handles none wait from its backlog on, and their credit
+// with them; it comes back as they are handed over, in their order, and a peer that sends more than
+// its window is lost.
+func TestLanes(t *testing.T) {
+	v := newVictimOf(t, still(), Config{Backlog: 64, Window: 20})
+	v.sys.Suspend(v.target, actor.Suspension{})
+	v.sys.RunUntilIdle()
+	var err error
+	n := 0
+	for ; err == nil && n < 1000; n++ {
+		err = v.a.in.frame(frameOf(frameData, header{tag: 1, number: uint64(n + 1)}, v.told(n == 0, n)))
+	}
+	// 64 are in the mailbox, of which it is first seen at the 96th, which waits.
+	if n != 95+21 || !errors.Is(err, ErrProtocol) || v.a.inMsgs != 95 || v.a.in.waits != 21 || v.target.Backlog() != 95 {
+		t.Errorf("%d messages, %d waiting, %d in the mailbox, %d with credit: %v", n, v.a.in.waits, v.target.Backlog(), v.a.inMsgs, err)
+	}
+	if len(v.a.in.lanes) != 1 {
+		t.Fatalf("%d lanes", len(v.a.in.lanes))
+	}
+	v.sys.Resume(v.target)
+	v.sys.RunUntilIdle()
+	if len(v.received) != n || v.a.inMsgs != uint64(n) || v.a.in.waits != 0 || v.a.in.waitsOf != 0 || len(v.a.in.lanes) != 0 {
+		t.Errorf("%d were handled, %d have credit, %d wait with %d bytes", len(v.received), v.a.inMsgs, v.a.in.waits, v.a.in.waitsOf)
+	}
+	for i, m := range v.received {
+		if len(m.(word)) != i {
+			t.Fatalf("message %d is number %d", i, len(m.(word)))
+		}
+	}
+}
+
+// TestEnded: the end of what is watched is told once, of what was never there at once, and of what
+// was let go at the end of the association not at all.
+func TestEnded(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ended bool
+		told  int
+	}{{"watched", false, 1}, {"let go", true, 0}} {
+		v := newVictim(t, still())
+		v.gets(t, frameData, header{number: 1}, appendPlace([]byte{recordWatch}, v.target.Address()))
+		if c.ended {
+			v.a.in.end()
+		}
+		said := v.a.system.records
+		v.sys.Stop(v.target)
+		v.sys.RunUntilIdle()
+		if got := v.a.system.records - said; got != c.told || len(v.a.in.watched) != 0 {
+			t.Errorf("%s: its end is told %d times, and %d are watched", c.name, got, len(v.a.in.watched))
+		}
+	}
+	v := newVictim(t, still())
+	v.gets(t, frameData, header{number: 1}, appendPlace([]byte{recordWatch}, actor.Address{Path: "/user/nobody", PID: pid("55")}))
+	if v.a.system.records != 1 || v.a.filling == nil || v.a.filling.buf[headerSize] != recordEnded {
+		t.Error("the end of what was never there is not told")
+	}
+	// A peer stops what is below a guardian.
+	v.gets(t, frameData, header{number: 2}, appendPlace([]byte{recordStop}, v.target.Address()))
+	if _, ok := v.sys.Find("/user/t"); ok {
+		t.Error("an actor that the peer stops is there")
+	}
+	// What the peer has confirmed takes no room any more.
+	v.flush()
+	v.gets(t, frameAck, header{received: v.a.numbered}, nil)
+	if v.a.system != (uncredited{}) {
+		t.Errorf("%+v is under way", v.a.system)
+	}
+}
