@@ -132,8 +132,9 @@ func TestControl(t *testing.T) {
 	if !r.Control.Alarm {
 		t.Errorf("no alarm: %+v", r.Control)
 	}
+	most := "off by up to " + percent(max(math.Abs(math.Log(r.Control.Vs.Lo)), math.Abs(math.Log(r.Control.Vs.Hi))))
 	for _, col := range []string{"same", "near"} {
-		if cell := wantVerdict(t, c, "ns/op", "X-2", col, Unproven); !strings.Contains(notesOf(c, cell), "A/A control") {
+		if cell := wantVerdict(t, c, "ns/op", "X-2", col, Unproven); !strings.Contains(notesOf(c, cell), "A/A control") || !strings.Contains(notesOf(c, cell), most) {
 			t.Errorf("%s: notes %q", col, notesOf(c, cell))
 		}
 	}

@@ -247,6 +247,21 @@ func TestLooks(t *testing.T) {
 	if c.Est != 4 || c.Units != 7 {
 		t.Errorf("the last look is not of all blocks: %+v", c)
 	}
+	// Of intervals that have nothing in common the last one stands, and of others what is in all.
+	for _, c := range []struct{ first, last, want Shift }{
+		{Shift{Lo: 1, Hi: 2}, Shift{Lo: 3, Hi: 4}, Shift{Lo: 3, Hi: 4}},
+		{Shift{Lo: 1, Hi: 3}, Shift{Lo: 2, Hi: 4}, Shift{Lo: 2, Hi: 3}},
+	} {
+		both := Looks{At: []int{6, 12}}.combine(12, nil, 0.05, func(until int, _ float64) Shift {
+			if until == 6 {
+				return c.first
+			}
+			return c.last
+		})
+		if both.Lo != c.want.Lo || both.Hi != c.want.Hi {
+			t.Errorf("%+v and %+v together are %+v", c.first, c.last, both)
+		}
+	}
 	// No block before the first look: the second is the first.
 	e := Family{{D: d, Number: []int{7, 8, 9, 10, 11, 12, 13}}}.Mean(0, l, 0.2)
 	near(t, "p of a mean that begins late", e.P, min(student(d[:3], LeastUnits, expected, 0.2).P/0.15, student(d, LeastUnits, expected, 0.2).P/0.8), 1e-15)
