@@ -34,7 +34,7 @@ func seed(pid, n int) error {
 			return err
 		}
 		if !ws.Stopped() {
-			return errors.New("Valgrind's launcher ended before its tool began")
+			return errors.New("the launcher of Valgrind ended before its tool began")
 		}
 		sig := ws.StopSignal()
 		if sig == syscall.SIGTRAP {
