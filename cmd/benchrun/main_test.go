@@ -79,6 +79,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("PATH", path)
 			env.Setenv("GOCACHE", cache)
 			env.Setenv("GOFLAGS", goFlags)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache")) // of test binaries
 			env.Setenv(machinelock.Env, machinelock.Off)
 			env.Setenv("DYNO", root) // the checkout, for what is built from it
 			env.Setenv("OLD_GO", testbin.KnownReleases[0])

@@ -155,13 +155,9 @@ func noteMade(here *record.Circumstances, programs []subject.Program) {
 // into its plan.
 func (r *Runner) testsOf(ctx context.Context, folder string, j *job, c *Config, calibration *Calibration) (tests *Tests, err error) {
 	plan := j.plan
-	o := testbin.BuildOptions{Driven: true, RunEnv: c.Build.runEnv()}
+	o := testbin.BuildOptions{Driven: true, RunEnv: c.Build.runEnv(), Cache: r.openCache()}
 	if o.Env, err = c.Build.goEnv(ctx, ".", nil); err != nil {
 		return nil, err
-	}
-	if plan.Layouts > 1 {
-		// Of a program that is measured again, nothing is linked but itself.
-		o.Cache = r.openCache()
 	}
 	if j.from != nil {
 		// Nothing is listed: binaries that are the same have the same benchmarks.
@@ -278,7 +274,7 @@ func (r *Runner) List(ctx context.Context, plan *record.Plan) (*Tests, error) {
 		return nil, err
 	}
 	plan.Packages = packagesOr(ctx, plan.Packages)
-	return listTests(ctx, r.con, folder, plan, testbin.BuildOptions{Driven: true})
+	return listTests(ctx, r.con, folder, plan, testbin.BuildOptions{Driven: true, Cache: r.openCache()})
 }
 
 // listTests builds the Packages of plan into folder and lists those of their benchmarks that

@@ -73,7 +73,7 @@ func (r *Runner) rebuildPackages(ctx context.Context, b *Rebuilt, run *record.In
 		}
 		return binaries, err
 	}
-	if b.Binaries, err = build("driven", testbin.BuildOptions{Driven: true}); err != nil {
+	if b.Binaries, err = build("driven", testbin.BuildOptions{Driven: true, Cache: r.openCache()}); err != nil {
 		return nil, err
 	}
 	if others = different(run.Plan, b.Binaries); len(others) == 0 {

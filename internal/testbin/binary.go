@@ -119,8 +119,8 @@ type BuildOptions struct {
 	// Cache keeps binaries for the next Build; nil means that nothing does.
 	Cache *BuildCache
 	// Source identifies the sources of all packages and of what they import. If it is "",
-	// or GOFLAGS have no -trimpath, each program is linked once, and only its layouts
-	// come from the cache.
+	// or GOFLAGS have no -trimpath, only layouts come from the cache as they are; the go command
+	// is asked whether the program is what was built last.
 	Source string
 }
 
@@ -466,6 +466,11 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 			return image, "", nil
 		}
 	}
+	last, seeded := b.lastKey(s.importPath), ""
+	if b.options.Cache != nil && len(flags) == 0 {
+		// The go command links nothing where it finds what it would link.
+		seeded = b.options.Cache.get(last, image.Path)
+	}
 	// What vet finds is no reason not to measure, and an old version may well have it.
 	args := append([]string{"test", "-c", "-vet=off", "-o", image.Path}, flags...)
 	if b.overlay != "" {
@@ -480,10 +485,16 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 		}
 		return Image{}, cmp.Or(out.String(), err.Error()+"\n"), nil
 	}
-	if image.Hash, err = program.HashFile(image.Path); err == nil && cached {
+	if image.Hash, err = program.HashFile(image.Path); err != nil {
+		return image, "", err
+	}
+	if cached {
 		b.options.Cache.put(key, image.Path)
 	}
-	return image, "", err
+	if b.options.Cache != nil && len(flags) == 0 && image.Hash != seeded {
+		b.options.Cache.put(last, image.Path)
+	}
+	return image, "", nil
 }
 
 // flagIn returns the value of a flag in GOFLAGS, which is quoted where it has

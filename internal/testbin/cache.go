@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,6 +135,16 @@ func (b *builder) key(pkg, base string, flags []string) (cache.ActionID, bool) {
 		return cacheKey(append([]string{"sources", b.sources, pkg}, flags...)...), true
 	}
 	return cache.ActionID{}, false
+}
+
+// lastKey is the key of the test binary of pkg that was built last: of the builder's folder, or,
+// where paths are trimmed, of any.
+func (b *builder) lastKey(pkg string) cache.ActionID {
+	dir := ""
+	if !strings.Contains(b.settings["GOFLAGS"], "-trimpath") {
+		dir = b.abs(".")
+	}
+	return cacheKey("last", dir, pkg, strconv.FormatBool(b.overlay != ""))
 }
 
 // describe says everything that decides what is compiled, "" if that cannot be

@@ -143,6 +143,41 @@ func TestBuildCache(t *testing.T) {
 	}
 }
 
+// What nothing identifies is compiled, but linked only if it differs from what was built last.
+func TestSameProgramIsNotLinkedAgain(t *testing.T) {
+	if testing.Short() || runtimeIsWindows {
+		t.Skip("compiles test binaries, with a shell script")
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	script := filepath.Join(t.TempDir(), "tool")
+	must(t, os.WriteFile(script, []byte("#!/bin/sh\ncase \"$*\" in *-V=full) ;; */link\\ *) echo link >>"+log+" ;; esac\nexec \"$@\"\n"), 0o755))
+	c, err := OpenBuildCache(t.TempDir())
+	must(t, err)
+	dir := cacheModule(t, "1")
+	var hashes []string
+	build := func() {
+		t.Helper()
+		o := BuildOptions{Cache: c, Env: []string{"GOFLAGS=-ldflags=-s -toolexec=" + script, "GOWORK=off"}}
+		built, problems, err := Build(t.Context(), dir, t.TempDir(), []string{"."}, o)
+		if err != nil || len(problems) > 0 || len(built) != 1 {
+			t.Fatalf("%v %+v %+v", err, built, problems)
+		}
+		hash, err := program.HashFile(built[0].Path)
+		must(t, err)
+		if hash != built[0].Hash {
+			t.Errorf("the program has hash %s, not %s", hash, built[0].Hash)
+		}
+		hashes = append(hashes, hash)
+	}
+	build()
+	build()
+	must(t, os.Rename(filepath.Join(cacheModule(t, "2"), "m_test.go"), filepath.Join(dir, "m_test.go")))
+	build()
+	if links := strings.Count(string(readFile(t, log)), "link"); links != 2 || hashes[0] != hashes[1] || hashes[0] == hashes[2] {
+		t.Errorf("%d links, of programs %v", links, hashes)
+	}
+}
+
 func TestBuildCacheIsBounded(t *testing.T) {
 	folder := t.TempDir()
 	c, err := OpenBuildCache(folder)
