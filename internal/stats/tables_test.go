@@ -576,7 +576,8 @@ func byCounts(t *testing.T) grid {
 		each("normal", 0, func(rng *rand.Rand) float64 { return rng.NormFloat64() }),
 		each("*t*₂", 0, studentT2),
 		each("one block in eight is ten spreads off", 0, func(rng *rand.Rand) float64 {
-			return rng.NormFloat64() + 10*float64(count(rng.Float64() < 1./16)-count(rng.Float64() < 1./16))
+			z, off, back := rng.NormFloat64(), count(rng.Float64() < 1./16), count(rng.Float64() < 1./16)
+			return z + 10*float64(off-back)
 		}),
 		each("processes of two kinds, one in eight", 0, kinds(1./8)),
 		each("processes of two kinds, one in two", 0, kinds(1./2)),
