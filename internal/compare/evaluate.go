@@ -492,9 +492,6 @@ func (e *evaluator) test(vs *Versus, pairs []valuePair, x, ref []value, unit str
 		test.blocks.Number = append(test.blocks.Number, n)
 		test.blocks.Layout = append(test.blocks.Layout, p.x.layout)
 	}
-	if simulated(unit) && test.looks.OfCounts() {
-		test.blocks.Least = stats.LeastCounts
-	}
 	vs.Layouts = len(layouts)
 	if len(layouts) == 1 && layouts[""] {
 		test.blocks.Layout = nil // the results say nothing of layouts

@@ -145,7 +145,7 @@ func fit(p *record.Plan, s Sizing) (shortest time.Duration, fits bool) {
 // p has enough of them, or compares nothing.
 func TooFew(p *record.Plan, usual int) string {
 	compares := slices.ContainsFunc(p.Groups(), func(g record.Group) bool { return len(g.Steps) > 1 })
-	if !compares || p.Blocks >= record.LeastBlocks || (stats.Looks{At: p.Looks}).OfCounts() {
+	if !compares || p.Blocks >= record.LeastBlocks {
 		return ""
 	}
 	blocks := func(n int) string {

@@ -243,7 +243,7 @@ func TestLooks(t *testing.T) {
 	// the last look are of the last.
 	d := []float64{1, 2, 3, 4, 5, 6, 7}
 	c := Family{{D: d, Number: []int{1, 2, 4, 5, 6, 8, 14}}}.Mean(0, l, 0.2)
-	near(t, "p of a mean with holes", c.P, min(student(d[:5], LeastUnits, expected, 0.2).P/0.05, student(d[:6], LeastUnits, expected, 0.2).P/0.15, student(d, LeastUnits, expected, 0.2).P/0.8), 1e-15)
+	near(t, "p of a mean with holes", c.P, min(student(d[:5], expected, 0.2).P/0.05, student(d[:6], expected, 0.2).P/0.15, student(d, expected, 0.2).P/0.8), 1e-15)
 	if c.Est != 4 || c.Units != 7 {
 		t.Errorf("the last look is not of all blocks: %+v", c)
 	}
@@ -264,7 +264,7 @@ func TestLooks(t *testing.T) {
 	}
 	// No block before the first look: the second is the first.
 	e := Family{{D: d, Number: []int{7, 8, 9, 10, 11, 12, 13}}}.Mean(0, l, 0.2)
-	near(t, "p of a mean that begins late", e.P, min(student(d[:3], LeastUnits, expected, 0.2).P/0.15, student(d, LeastUnits, expected, 0.2).P/0.8), 1e-15)
+	near(t, "p of a mean that begins late", e.P, min(student(d[:3], expected, 0.2).P/0.15, student(d, expected, 0.2).P/0.8), 1e-15)
 }
 
 // A run that stops as soon as it has an answer is wrong no more often than its

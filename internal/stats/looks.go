@@ -25,17 +25,17 @@ func ThreeLooks(blocks int) Looks {
 	return l
 }
 
+// LeastCounts is in how many blocks counts of instructions differ that do not vary at all.
+const LeastCounts = 3
+
 // CountLooks returns the looks of a plan of so many blocks that counts instructions, where both sides of
-// a block go by the same chance: what is the same shows in two, and what differs in LeastCounts for
-// the most part.
+// a block go by the same chance: what is the same shows in two, what differs in LeastCounts if it does
+// not vary, and else in all.
 func CountLooks(blocks int) Looks {
 	l := Looks{At: []int{2, LeastCounts, blocks}}
 	l.At = slices.Compact(slices.DeleteFunc(l.At, func(n int) bool { return n > blocks }))
 	return l
 }
-
-// OfCounts reports whether the looks are those of [CountLooks], so that LeastCounts blocks prove something.
-func (l Looks) OfCounts() bool { return len(l.At) > 1 && l.At[0] < LeastCounts }
 
 // The shares of the level that looks may spend before the last one, which has the
 // rest. They are small, since what is found early is large: the last look, which

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -22,9 +21,6 @@ type Blocks struct {
 	// Layout is the code layout that each block was measured in. A block without
 	// one ("", or Layout is nil) has a layout of its own.
 	Layout []string
-
-	// Least is how many blocks it takes to find something; 0 means LeastUnits.
-	Least int
 }
 
 // A Family is comparisons that were measured in the same blocks and in the same
@@ -37,10 +33,6 @@ const (
 	// lie on one side: it is what the test cannot know if blocks are of two kinds,
 	// such as processes that are fast or slow for good.
 	LeastUnits = 6
-
-	// LeastCounts is LeastUnits of counts of instructions that the chance of a block decides, and
-	// nothing else: both sides have the same.
-	LeastCounts = 3
 
 	// expected is the correlation of a block with the next that a test reckons with
 	// as long as nothing is known, and expectedBlocks how many blocks that weighs:
@@ -98,7 +90,7 @@ func (t *Tests) Mean(i int, looks Looks, alpha float64) Shift {
 		if t.others[until] == nil {
 			t.others[until] = t.family.others(until)
 		}
-		return student(b.until(until).units(), cmp.Or(b.Least, LeastUnits), t.others[until][i].corr(expected), level)
+		return student(b.until(until).units(), t.others[until][i].corr(expected), level)
 	})
 }
 
@@ -176,15 +168,15 @@ func (b Blocks) units() []float64 {
 	return sum
 }
 
-// student tests units whose correlation is presumed to be prior, and of which least find something.
-func student(u []float64, least int, prior, alpha float64) Shift {
+// student tests units whose correlation is presumed to be prior.
+func student(u []float64, prior, alpha float64) Shift {
 	n := len(u)
 	mean, sd := moments(u)
 	var own lag
 	own.add(u)
 	s := Shift{
-		Est: mean, Lo: math.Inf(-1), Hi: math.Inf(1), P: 1, MinP: leastP(n, least),
-		Units: n, Spread: sd, Corr: own.corr(prior), least: least,
+		Est: mean, Lo: math.Inf(-1), Hi: math.Inf(1), P: 1, MinP: leastP(n),
+		Units: n, Spread: sd, Corr: own.corr(prior),
 	}
 	reach := 0.0 // of the interval, to either side
 	switch {
@@ -194,8 +186,6 @@ func student(u []float64, least int, prior, alpha float64) Shift {
 		se := sd * math.Sqrt(inflation(s.Corr, n)/float64(n))
 		reach = se * studentQuantile(alpha, n-1)
 		s.P = max(studentTail(math.Abs(mean)/se, n-1), s.MinP)
-	case mean != 0 && least < LeastUnits && n >= least: // counts, which may be all the same
-		s.P = 0
 	case mean != 0: // all the same: they say which way, and not how sure
 		s.MinP = math.Ldexp(1, 1-n)
 		s.P = s.MinP
@@ -213,9 +203,9 @@ func student(u []float64, least int, prior, alpha float64) Shift {
 	return s
 }
 
-// leastP is the least p-value of n units, of which least find something.
-func leastP(n, least int) float64 {
-	if n >= least {
+// leastP is the least p-value of n units.
+func leastP(n int) float64 {
+	if n >= LeastUnits {
 		return 0
 	}
 	return math.Ldexp(1, 1-n)

@@ -70,7 +70,7 @@ func TestInflation(t *testing.T) {
 // of freedom (R: t.test). Ours is that, made wider by the correlation.
 func TestMeanExample(t *testing.T) {
 	d := []float64{1.2, 2.4, 1.3, 1.3, 0, 1, 1.8, 0.8, 4.6, 1.4}
-	s := student(d, LeastUnits, 0.3, 0.05)
+	s := student(d, 0.3, 0.05)
 	near(t, "mean", s.Est, 1.58, 1e-12)
 	near(t, "spread", s.Spread, 1.229995, 1e-6)
 	// Sum of products of neighbours over the sum of squares, plus 1/n.

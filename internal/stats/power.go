@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"cmp"
-	"math"
-)
+import "math"
 
 // Power is the chance with which a comparison is to find an effect for that effect
 // to count as one that it could detect.
@@ -21,7 +18,7 @@ func (s Shift) Detectable(units int, level float64) float64 {
 	switch {
 	case math.IsNaN(s.Spread):
 		return math.NaN()
-	case units < 2 || !(level > 0) || leastP(units, cmp.Or(s.least, LeastUnits)) > level:
+	case units < 2 || !(level > 0) || leastP(units) > level:
 		return math.Inf(1)
 	}
 	df := float64(units - 1)

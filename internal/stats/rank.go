@@ -38,8 +38,6 @@ type Shift struct {
 	// next that was reckoned with. Rank tests leave them 0.
 	Units        int
 	Spread, Corr float64
-
-	least int // how many units find something; 0 is LeastUnits
 }
 
 // SignedRank estimates the centre of the paired differences d, with an interval

@@ -561,61 +561,6 @@ func byLooks(t *testing.T) grid {
 	return g
 }
 
-// byCounts is what a plan that counts instructions claims and finds: in three blocks, and where they
-// do not decide in six.
-func byCounts(t *testing.T) grid {
-	const n, reports = 6, 1000
-	g := grid{name: "counts"}
-	g.add("Noise of six blocks", "false claims: of one comparison", "of twenty, any", "twenty spreads: found", "blocks")
-	looks := CountLooks(n)
-	kinds := func(part float64) func(rng *rand.Rand) float64 {
-		side := func(rng *rand.Rand) float64 { return 100*float64(count(rng.Float64() < part)) + rng.NormFloat64() }
-		return func(rng *rand.Rand) float64 { return side(rng) - side(rng) }
-	}
-	for i, s := range []noise{
-		each("normal", 0, func(rng *rand.Rand) float64 { return rng.NormFloat64() }),
-		each("*t*₂", 0, studentT2),
-		each("one block in eight is ten spreads off", 0, func(rng *rand.Rand) float64 {
-			z, off, back := rng.NormFloat64(), count(rng.Float64() < 1./16), count(rng.Float64() < 1./16)
-			return z + 10*float64(off-back)
-		}),
-		each("processes of two kinds, one in eight", 0, kinds(1./8)),
-		each("processes of two kinds, one in two", 0, kinds(1./2)),
-	} {
-		rng := rand.New(rand.NewPCG(36, uint64(i)))
-		draw := func(size int, effect float64) Family {
-			f := s.report(rng, n, size, effect)
-			for k := range f {
-				f[k].Least = LeastCounts
-			}
-			return f
-		}
-		alone, any, found, blocks := 0, 0, 0, 0
-		for range reports {
-			for range members {
-				alone += count(draw(1, 0).Mean(0, looks, 0.05).P <= 0.05)
-			}
-			any += count(slices.ContainsFunc(draw(members, 0).holm(looks), func(p float64) bool { return p <= 0.05 }))
-			f, used := draw(1, 20), n
-			for _, at := range looks.At {
-				if f.first(at).holm(looks)[0] <= 0.05 {
-					found++
-					used = at
-					break
-				}
-			}
-			blocks += used
-		}
-		if i < 3 {
-			atMost(t, s.name, alone, reports*members, 0.05)
-			atMost(t, s.name+", report", any, reports, 0.05)
-			atLeast(t, s.name+", found", found, reports, 0.9)
-		}
-		g.add(s.name, percent(alone, reports*members), percent(any, reports), percent(found, reports), fmt.Sprintf("%.1f", float64(blocks)/reports))
-	}
-	return g
-}
-
 // holm returns the corrected p-values of a report.
 func (f Family) holm(looks Looks) []float64 {
 	p := make([]float64, len(f))
@@ -648,7 +593,7 @@ func TestTables(t *testing.T) {
 		return
 	}
 	doc := string(data)
-	for _, g := range []grid{byNoise(t), byPower(t), bySize(t), byLayouts(t), byLooks(t), byCounts(t)} {
+	for _, g := range []grid{byNoise(t), byPower(t), bySize(t), byLayouts(t), byLooks(t)} {
 		begin, end := "<!-- simulated: begin "+g.name+" -->\n", "<!-- simulated: end "+g.name+" -->"
 		before, rest, ok1 := strings.Cut(doc, begin)
 		had, after, ok2 := strings.Cut(rest, end)
