@@ -466,10 +466,11 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 			return image, "", nil
 		}
 	}
-	last, seeded := b.lastKey(s.importPath), ""
-	if b.options.Cache != nil && len(flags) == 0 {
+	last := ""
+	if b.options.Cache != nil && !cached && len(flags) == 0 {
 		// The go command links nothing where it finds what it would link.
-		seeded = b.options.Cache.get(last, image.Path)
+		key, cached = b.lastKey(s.importPath), true
+		last = b.options.Cache.get(key, image.Path)
 	}
 	// What vet finds is no reason not to measure, and an old version may well have it.
 	args := append([]string{"test", "-c", "-vet=off", "-o", image.Path}, flags...)
@@ -488,11 +489,8 @@ func (b *builder) goTest(ctx context.Context, s Binary, path string, flags ...st
 	if image.Hash, err = program.HashFile(image.Path); err != nil {
 		return image, "", err
 	}
-	if cached {
+	if cached && image.Hash != last {
 		b.options.Cache.put(key, image.Path)
-	}
-	if b.options.Cache != nil && len(flags) == 0 && image.Hash != seeded {
-		b.options.Cache.put(last, image.Path)
 	}
 	return image, "", nil
 }
