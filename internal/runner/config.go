@@ -81,9 +81,6 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 		Packages: c.Packages, Bench: c.Bench, Timeout: c.Timeout,
 		Mode: c.Mode,
 	}
-	if c.Schedule == ScheduleSequential {
-		plan.Looks, plan.Alpha, plan.Margin = c.looks(c.Blocks), compare.DefaultAlpha, compare.DefaultMargin
-	}
 	if plan.Mode == record.ModeProcess {
 		plan.Mode = "" // as plans have it that know of no turns
 	}
@@ -110,6 +107,9 @@ func (c *Config) plan(from *record.Interrupted) *record.Plan {
 	}
 	if c.tool != nil {
 		c.countIn(plan, from == nil)
+	}
+	if looks := c.sequential(); looks != nil && (from == nil || c.given("plan")) {
+		plan.Looks, plan.Alpha, plan.Margin = looks(plan.Blocks), compare.DefaultAlpha, compare.DefaultMargin
 	}
 	return plan
 }
@@ -144,9 +144,6 @@ func (c *Config) countIn(plan *record.Plan, fresh bool) {
 	}
 	if fresh && !c.given("blocks") {
 		plan.Blocks = countBlocks
-		if len(plan.Looks) > 0 {
-			plan.Looks = c.looks(plan.Blocks)
-		}
 	}
 	if fresh && !c.given("timeout") {
 		plan.Timeout = 5 * time.Minute // as slow as a simulated processor is

@@ -316,6 +316,21 @@ func TestNewFolder(t *testing.T) {
 	}
 }
 
+// TestLooksOfCounts: looks are at the blocks that a plan has in the end, and one that is resumed keeps
+// its own.
+func TestLooksOfCounts(t *testing.T) {
+	c := &Config{Schedule: ScheduleSequential, Blocks: 12, Time: "1x", tool: new(counter.Tool)}
+	plan := c.plan(nil)
+	if want := session.ThreeLooks(countBlocks); plan.Blocks != countBlocks || !slices.Equal(plan.Looks, want) {
+		t.Errorf("%d blocks with looks %v, want %v", plan.Blocks, plan.Looks, want)
+	}
+	was := *plan
+	was.Blocks, was.Looks = 9, []int{7, 9}
+	if plan = c.plan(&record.Interrupted{Plan: &was}); plan.Blocks != 9 || !slices.Equal(plan.Looks, was.Looks) {
+		t.Errorf("resumed: %d blocks with looks %v", plan.Blocks, plan.Looks)
+	}
+}
+
 // TestCountsBesideOthers: another process that measures holds up what times, and not what counts.
 func TestCountsBesideOthers(t *testing.T) {
 	t.Setenv(machinelock.Env, filepath.Join(t.TempDir(), "lock"))
