@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 )
 
 // A written run is a results file to be written: blocks of two benchmarks, of which the second
@@ -26,7 +27,7 @@ type written struct {
 	anchor float64
 }
 
-// folder writes runs into a folder, a day after one another.
+// folder writes runs into a folder, a day after one another, by names that go the other way.
 func folder(t *testing.T, runs ...written) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +57,7 @@ func folder(t *testing.T, runs ...written) string {
 				fmt.Fprintf(&b, "side: old\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\nside: new\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\n", moment, own)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%03d.bench", i)), []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%03d.bench", 999-i)), []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,12 +239,35 @@ func TestOtherMachineOfTheName(t *testing.T) {
 func TestOthersAreNoHistory(t *testing.T) {
 	runs := commits(2, 2, 2)
 	runs[1].config, runs[2].config = "trial: 1\n", "truth: pairs\n"
-	h := read(t, folder(t, runs...), Options{})
-	if len(h.Runs) != 1 || len(h.Others) != 2 || h.Files != 3 {
-		t.Errorf("%d runs, others %v", len(h.Runs), h.Others)
+	dir := folder(t, runs...)
+	h, err := Read([]string{dir, dir}, Options{})
+	if err != nil || len(h.Runs) != 1 || len(h.Others) != 2 || h.Files != 3 {
+		t.Errorf("%d files, %d runs, others %v, %v", h.Files, len(h.Runs), h.Others, err)
+	}
+	if _, err := Read([]string{dir, filepath.Join(dir, "none")}, Options{}); err == nil {
+		t.Error("a folder that is not there is none of an error")
+	}
+	if _, err := Read([]string{folder(t, runs[1:]...)}, Options{}); err == nil || !strings.Contains(err.Error(), "no results of a run") {
+		t.Errorf("of others only: %v", err)
+	}
+	if _, err := Read([]string{dir}, Options{Bench: "("}); err == nil {
+		t.Error("a pattern that is none is no error")
 	}
 	if _, err := Read([]string{t.TempDir()}, Options{}); err == nil || !strings.Contains(err.Error(), "benchrun run") {
 		t.Errorf("of an empty folder: %v", err)
+	}
+}
+
+// TestDamaged: a file that is not what its run wrote takes no part, and proves nothing; each is said.
+func TestDamaged(t *testing.T) {
+	runs := append(commits(2, 2, 2), written{commit: "c2", old: "c1", ratio: 2, config: "proves: history level=0.001\n"})
+	for i := 1; i < 4; i += 2 {
+		runs[i].config += record.BlockEnd + "0\n"
+	}
+	h := read(t, folder(t, runs...), Options{})
+	notes := strings.Join(h.Notes[1:], "\n") // the first is of anchors
+	if s := only(t, h); len(s.Points) != 2 || h.Runs[1].Apart == "" || !strings.Contains(notes, "run998.bench takes no part: line 1") || !strings.Contains(notes, "run996.bench proves nothing: line 1") {
+		t.Errorf("%d points, notes %s", len(s.Points), notes)
 	}
 }
 
@@ -309,6 +333,7 @@ func TestChangedWithIt(t *testing.T) {
 		{"kernel: linux 1\n", "kernel: linux 2\n", 6, "", Suspected, 1},
 		{"driven: process\n", "driven: session\n", 12, "way of measuring: process → session", Suspected, 1},
 		{fmt.Sprintf(source, 11), fmt.Sprintf(source, 22), 12, "source of the workload and its references: 11 → 22", Explained, 1},
+		{fmt.Sprintf(source, 11), fmt.Sprintf(source, 22) + "driven: session\n", 12, "source of the workload and its references: 11 → 22; way of measuring: process → session", Explained, 1},
 		{fmt.Sprintf(source, 11), fmt.Sprintf(source, 22), 18, "", Suspected, 1},
 		{"cpu-model: A\n", "cpu-model: B\n", 12, "", "", 0},
 	} {
@@ -343,13 +368,18 @@ func TestUnprovable(t *testing.T) {
 		"a side was measured with changes that were not committed": func(w *written) { w.dirty = true },
 		"the results do not say of which commits they are":         func(w *written) { w.commit = "" },
 	} {
-		runs := commits(stepped(24, 12, 0.1)...)
-		for i := range runs {
-			change(&runs[i])
-		}
-		h := read(t, folder(t, runs...), Options{})
-		if s := h.Steps(); len(s) != 1 || s[0].Step.Unprovable != want || len(h.Requests()) != 0 {
-			t.Errorf("steps are %+v, want one of which %s", s, want)
+		for _, sides := range [][2]int{{0, 24}, {0, 12}, {12, 24}} { // both, or one alone
+			runs := commits(stepped(24, 12, 0.1)...)
+			for i := sides[0]; i < sides[1]; i++ {
+				change(&runs[i])
+			}
+			if sides != [2]int{0, 24} && runs[sides[0]].commit == "same" {
+				continue // which differ
+			}
+			h := read(t, folder(t, runs...), Options{})
+			if s := h.Steps(); len(s) != 1 || s[0].Step.Unprovable != want || len(h.Requests()) != 0 {
+				t.Errorf("runs %v: steps are %+v, want one of which %s", sides, s, want)
+			}
 		}
 	}
 }
@@ -397,9 +427,13 @@ func TestProofs(t *testing.T) {
 		{"not beside it", written{commit: "c20", old: "c14", ratio: 1.1, config: proves, blocks: 12}, Suspected},
 		{"not for it", written{commit: "c14", old: "c9", ratio: 1.1, blocks: 12}, Suspected},
 		{"not committed", written{commit: "c14", old: "c9", dirty: true, ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"without sides", written{commit: "c14", ratio: 1.1, config: proves + "old: x\nold-commit: c9\nnew-commit: c14\n", blocks: 12}, Suspected},
+		{"of what was not committed", written{commit: "c14", old: "c9", ratio: 1.1, config: proves + "old-dirty: true\n", blocks: 12}, Suspected},
 		{"other machine", written{commit: "c14", old: "c9", ratio: 1.1, config: proves + "machine: barn\n", blocks: 12}, Suspected},
 	} {
-		h := read(t, folder(t, append(commits(stepped(24, 12, 0.1)...), c.proof)...), Options{})
+		runs := append(commits(stepped(24, 12, 0.1)...), c.proof)
+		runs[3].commit = "" // as the old side of what was not committed
+		h := read(t, folder(t, runs...), Options{})
 		var of []Suspicion
 		for _, s := range h.Steps() {
 			if s.Series.Reference == "ref-a" {
