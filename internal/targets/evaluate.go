@@ -105,11 +105,7 @@ func Evaluate(all []Target, d *compare.Data, o EvaluateOptions) (*Scorecard, err
 			if t.Where&s.place() == 0 {
 				continue
 			}
-			scores, err := s.evaluate(t)
-			if err != nil {
-				return nil, err
-			}
-			card.Scores = append(card.Scores, scores...)
+			card.Scores = append(card.Scores, s.evaluate(t)...)
 		}
 	}
 	return card, nil
@@ -130,18 +126,14 @@ func (s *subject) place() Place {
 }
 
 // evaluate evaluates one target for each implementation that it is promised of.
-func (s *subject) evaluate(t Target) ([]Score, error) {
+func (s *subject) evaluate(t Target) []Score {
 	impls := t.Impls
 	if impls == nil {
 		impls = implementations(s.files, t)
 	}
 	var scores []Score
 	for _, impl := range impls {
-		score, err := evaluateOne(t, impl, s.files)
-		if err != nil {
-			return nil, err
-		}
-		scores = append(scores, score)
+		scores = append(scores, evaluateOne(t, impl, s.files))
 	}
 	if len(impls) == 0 {
 		scores = []Score{{Target: t, Outcome: NotMeasured, Why: "no results of any implementation"}}
@@ -149,7 +141,7 @@ func (s *subject) evaluate(t Target) ([]Score, error) {
 	for i := range scores {
 		scores[i].Board, scores[i].Emulated = s.board, s.emulated
 	}
-	return scores, nil
+	return scores
 }
 
 // A file is one results file, and what it says of each implementation.
@@ -160,22 +152,6 @@ type file struct {
 }
 
 func (f *file) of() compare.File { return f.c.Files[0] }
-
-// to returns the comparison to a column, in the unit that is asked for; nil if the file has no
-// such column.
-func (f *file) to(base, unit string) (*compare.Comparison, error) {
-	if !slices.ContainsFunc(f.c.Tables, func(t compare.Table) bool { return columnIndex(t, base) >= 0 }) {
-		return nil, nil
-	}
-	o := f.options
-	o.Base, o.Unit = base, unit
-	return f.data.Compare(o)
-}
-
-// columnIndex returns where a column is; -1 if there is none of that name.
-func columnIndex(t compare.Table, name string) int {
-	return slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == name })
-}
 
 // implementations are the columns that are neither references nor peers and have a value, or a
 // hole, in some benchmark of the target's contract.
@@ -201,57 +177,41 @@ func implementations(files []*file, target Target) []string {
 
 // evaluateOne evaluates one target for one implementation by the first file that has the
 // figure: the figure is measured, and then evaluated.
-func evaluateOne(t Target, impl string, files []*file) (Score, error) {
+func evaluateOne(t Target, impl string, files []*file) Score {
 	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
 	for _, f := range files {
 		s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
-		cell, err := f.measure(&s)
-		if err != nil {
-			return s, err
-		}
-		if cell != nil {
+		if cell := f.measure(&s); cell != nil {
 			s.evaluate(cell)
-			return s, nil
+			return s
 		}
 		// A reason that a file gives is better than that it has no such row.
 		if none.Why == "" || s.Outcome == Skip {
 			none.Outcome, none.Why = s.Outcome, s.Why
 		}
 	}
-	return none, nil
+	return none
 }
 
 // measure fills in the figure of s, and returns the cell that it is of; without one, s says
 // why.
-func (f *file) measure(s *Score) (*compare.Cell, error) {
-	t := s.Target
+func (f *file) measure(s *Score) *compare.Cell {
 	cell, figure := f.find(s)
 	if cell == nil {
-		return nil, nil
+		return nil
 	}
-	ok := true
-	s.File = f.of().Label
-	switch {
+	s.File, s.N = f.of().Label, cell.N
+	switch t := s.Target; {
 	case t.Base != "":
-		to, err := f.to(t.Base, t.Metric)
-		if err != nil {
-			return nil, err
-		}
-		if to != nil { // else cell is compared to something else
-			cell = figureOf(to, t.Row(), t.Metric, s.Impl)
-		}
-		ok = s.toReference(cell, to != nil)
+		return f.toReference(s)
 	case t.BaseWorkload != "":
-		s.N = cell.N
-		ok = s.toWorkload(f.c, cell)
+		if !s.toWorkload(f.c, cell) {
+			return nil
+		}
 	default:
-		s.N = cell.N
 		s.absolute(cell, figure)
 	}
-	if !ok {
-		return nil, nil
-	}
-	return cell, nil
+	return cell
 }
 
 // evaluate gives s, which has the figure of cell, its outcome, and says what is to be doubted.
@@ -285,7 +245,7 @@ func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64)
 	if cell = figureOf(c, t.Row(), t.Metric, s.Impl); cell != nil {
 		return cell, t.Figure
 	}
-	if of.Emulated() && isTime {
+	if of.Emulated() {
 		if cell = figureOf(c, t.Row(), unit, s.Impl); cell != nil {
 			hz, err := strconv.ParseFloat(of.Value(record.ClockHzKey), 64)
 			if err != nil || !(hz > 0) {
@@ -299,18 +259,24 @@ func (f *file) find(s *Score) (cell *compare.Cell, figure func(float64) float64)
 	return nil, nil
 }
 
-// toReference makes the figure of a cell, if that is compared to the target's base.
-func (s *Score) toReference(cell *compare.Cell, compared bool) bool {
-	vs := cell.Vs
-	if !compared || vs == nil || math.IsNaN(vs.Ratio) {
-		s.Why = "no results of " + s.Target.Base + " to compare to"
-		return false
+// toReference makes the figure that is a ratio to the target's base, and returns its cell; nil if
+// there is nothing to compare to.
+func (f *file) toReference(s *Score) (cell *compare.Cell) {
+	t, o := s.Target, f.options
+	o.Base, o.Unit = t.Base, t.Metric
+	if to, err := f.data.Compare(o); err == nil { // else there is no such column
+		cell = figureOf(to, t.Row(), t.Metric, s.Impl)
 	}
-	s.Figure, s.Lo, s.Hi, s.N = vs.Ratio, vs.Lo, vs.Hi, cell.N
+	if cell == nil || cell.Vs == nil || math.IsNaN(cell.Vs.Ratio) {
+		s.Why = "no results of " + t.Base + " to compare to"
+		return nil
+	}
+	vs := cell.Vs
+	s.Figure, s.Lo, s.Hi = vs.Ratio, vs.Lo, vs.Hi
 	if vs.Paired {
 		s.N = vs.N
 	}
-	return true
+	return cell
 }
 
 // toWorkload makes the figure that is a ratio to another workload's.
@@ -347,7 +313,7 @@ func (s *Score) absolute(cell *compare.Cell, figure func(float64) float64) {
 func figureOf(c *compare.Comparison, row, unit, col string) (found *compare.Cell) {
 	most := 0
 	for _, t := range c.Tables {
-		at := columnIndex(t, col)
+		at := slices.IndexFunc(t.Cols, func(c compare.Column) bool { return c.Name == col })
 		if t.Unit != unit || at < 0 {
 			continue
 		}

@@ -115,8 +115,12 @@ func TestEvaluateSeveralFiles(t *testing.T) {
 			t.Errorf("%s: %+v, want %s %v of %q", c.workload, s, c.outcome, c.figure, c.file)
 		}
 	}
-	if s := targetstest.Evaluate(t, of("a"), two, one).Scores; s[0].Figure != 20 {
-		t.Errorf("%v of the second file, want 20 of the first", s[0].Figure)
+	card := targetstest.Evaluate(t, of("a"), two, one)
+	if card.Scores[0].Figure != 20 {
+		t.Errorf("%v of the second file, want 20 of the first", card.Scores[0].Figure)
+	}
+	if len(card.Files) != 2 || card.Files[0].Label != "two.bench" || card.Files[1].Label != "one.bench" {
+		t.Errorf("files are %+v", card.Files)
 	}
 }
 
@@ -183,13 +187,18 @@ func TestEvaluateHoles(t *testing.T) {
 // A ratio is to the base that the target names, or to nothing: not to what a
 // comparison takes where that is missing.
 func TestEvaluateWithoutBase(t *testing.T) {
-	target := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: "ref-r", Limit: 15, Impls: []string{"x"}, Where: targets.Host}
+	target := targets.Target{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: "ref-r", Limit: 15, Impls: []string{"x"}, Where: targets.Anywhere}
 	for name, lines := range map[string][]string{
 		"no reference at all": {"BenchmarkActor/workload=a/impl=y-2 1 20 ns/op"},
 		"another reference":   {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op"},
+		"an emulated board":   {"board: b", "emulated: yes", "clock-unit: insns", "clock-hz: 1000", "BenchmarkActor/workload=a/impl=ref-r-2 1 20 insns/op", "BenchmarkActor/workload=a/impl=x 1 10 insns/op"},
+		"it takes nothing":    {"BenchmarkActor/workload=a/impl=ref-r-2 1 0 ns/op"},
 		"of another workload": {"BenchmarkActor/workload=a/impl=ref-a-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=ref-r-2 1 20 ns/op"},
 	} {
-		file := resultsFile(t, "x.bench", append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")...)
+		if !strings.Contains(strings.Join(lines, "\n"), "impl=x") {
+			lines = append(lines, "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op")
+		}
+		file := resultsFile(t, "x.bench", lines...)
 		s := targetstest.Evaluate(t, []targets.Target{target}, file).Scores[0]
 		if s.Outcome != targets.NotMeasured || s.Why != "no results of ref-r to compare to" {
 			t.Errorf("%s: %s %v, %q", name, s.Outcome, s.Figure, s.Why)
@@ -208,13 +217,15 @@ func TestEvaluateErrors(t *testing.T) {
 			t.Errorf("%s: %d scores and no error", name, len(card.Scores))
 		}
 	}
+	if card, err := targetstest.EvaluateFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.EvaluateOptions{Filter: "("}); err == nil {
+		t.Errorf("a filter that is none: %d scores and no error", len(card.Scores))
+	}
 	card := targetstest.Evaluate(t, targetstest.Sample, resultsFile(t, "torn.bench", "BenchmarkActor/workload=pingpong/impl=fast-2 1 30 ns/op", "BenchmarkActor/workload=pingpong/impl=fast-2 many ns/op"))
 	if len(card.Problems) != 1 || !strings.Contains(card.Problems[0], "torn.bench:2:") {
 		t.Errorf("a malformed line gave %q", card.Problems)
 	}
 }
 
-// Filter and level are those of the comparison.
 // TestDoubt: what is said against a file is said of its figures, and of no others.
 func TestDoubt(t *testing.T) {
 	card := targetstest.Evaluate(t, boardTargets, "../report/testdata/side-host.bench", "../report/testdata/side-emulated.bench")
@@ -227,6 +238,28 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
+// TestDoubtful: a figure whose interval holds the limit, and nothing else.
+func TestDoubtful(t *testing.T) {
+	for _, c := range []struct {
+		outcome targets.Outcome
+		lo, hi  float64
+		want    bool
+	}{
+		{targets.Pass, 0.5, 2, true},
+		{targets.Miss, 0.5, 2, true},
+		{targets.Pass, 0.5, 1, false},
+		{targets.Miss, 1.1, 2, false},
+		{targets.NotMeasured, 0.5, 2, false},
+		{targets.Skip, 0.5, 2, false},
+		{targets.Pass, math.NaN(), math.NaN(), false},
+	} {
+		if got := (targets.Score{Target: targets.Target{Limit: 1}, Outcome: c.outcome, Lo: c.lo, Hi: c.hi}).Doubtful(); got != c.want {
+			t.Errorf("%s, %v to %v: doubtful %t", c.outcome, c.lo, c.hi, got)
+		}
+	}
+}
+
+// Filter and level are those of the comparison.
 func TestEvaluateOptions(t *testing.T) {
 	card, err := targetstest.EvaluateFiles(targetstest.Sample, []string{"../report/testdata/targets.bench"}, targets.EvaluateOptions{Filter: "/workload:count", Alpha: 0.5})
 	if err != nil {
@@ -276,6 +309,13 @@ func TestEvaluateBoards(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	names, scores := card.BySubject()
+	if want := []string{"serial", "serial on tiny-qemu, emulated", "channel on tiny-qemu, emulated", "serial on tiny", "no implementation on tiny"}; !slices.Equal(names, want) {
+		t.Errorf("subjects are %q, want %q", names, want)
+	}
+	if of := scores["serial on tiny-qemu, emulated"]; len(of) != 2 || of[0].Target.ID != "FR-014" || of[1].Target.ID != "SC-001/board" {
+		t.Errorf("scores of a subject are %+v", of)
 	}
 	// The time of an emulator on its host decides nothing, nor what depends on it.
 	slow := resultsFile(t, "slow.bench", "board: b", "emulated: yes", "clock-unit: ns", "clock-hz: 1000000000",

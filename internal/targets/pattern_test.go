@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 )
@@ -37,8 +38,34 @@ func TestPattern(t *testing.T) {
 			t.Errorf("%s is chosen", name)
 		}
 	}
+	if name := "BenchmarkTask/workload=fib/impl="; !record.Matches(all, name+"workstealing") || record.Matches(all, name+"serial") {
+		t.Error("an implementation is chosen of which nothing is promised")
+	}
 	if !strings.HasPrefix(all, "^Benchmark") || len(required) >= len(all) {
 		t.Errorf("%q of all, and of the required ones %q", all, required)
+	}
+}
+
+// TestMeasured: what has a figure, if anything has.
+func TestMeasured(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		want  int
+	}{
+		"a figure": {[]string{"BenchmarkActor/workload=count/impl=x 1 10 ns/op"}, 1},
+		"none":     {[]string{"BenchmarkActor/workload=none/impl=x 1 10 ns/op"}, 0},
+	} {
+		d, err := compare.Read([]string{resultsFile(t, "x.bench", c.lines...)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		card, err := targets.Measured(d, compare.Options{})
+		if err != nil || (card == nil) != (c.want == 0) || card != nil && len(card.Scores) != c.want {
+			t.Errorf("%s: %+v, %v", name, card, err)
+		}
+		if _, err := targets.Measured(d, compare.Options{Filter: "("}); err == nil {
+			t.Errorf("%s: a filter that is none is no error", name)
+		}
 	}
 }
 

@@ -224,7 +224,7 @@ func TestFigure(t *testing.T) {
 // An emulated board has instructions where others have times, and only there.
 func TestOnInstructions(t *testing.T) {
 	for metric, want := range map[string]string{
-		"ns/op": "insns/op", "p99-ns": "p99-insns", "max-ns": "max-insns", "stop-ns/actor": "", "allocs/msg": "", "backlog": "", "ns": "", "-ns": "",
+		"ns/op": "insns/op", "p99-ns": "p99-insns", "max-ns": "max-insns", "stop-ns/actor": "", "allocs/msg": "", "backlog": "", "ns": "", "-ns": "", "ns/": "",
 	} {
 		unit, ok := targets.OnInstructions(metric)
 		if ok != (want != "") || ok && unit != want {
