@@ -739,8 +739,12 @@ func (e *evaluator) warn(g *grid) {
 		}
 	}
 	for _, f := range e.c.Files {
-		if row, ok := e.c.provenOf(f.Value(record.UnchangedKey)); ok {
-			warn("%s is proven to differ, although nothing that it can reach does: where the linker puts functions decides that, or what this program could not see. Do not rely on what was left out as the same: measure it with --identical", row)
+		for _, t := range e.c.Tables[:min(1, len(e.c.Tables))] {
+			for _, r := range t.Rows {
+				if r.IsControlOf(f) && slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Verdict.Proven() }) {
+					warn("%s is proven to differ, although nothing that it can reach does: where the linker puts functions decides that, or what this program could not see. Do not rely on what was left out as the same: measure it with --identical", r.Name)
+				}
+			}
 		}
 		holes := due(f.Holes)
 		if len(holes) > 0 {
@@ -771,19 +775,12 @@ func (e *evaluator) warn(g *grid) {
 	}
 }
 
-// provenOf returns the name of the row of a benchmark, called "package BenchmarkName", if that is
-// proven to differ in the first table.
-func (c *Comparison) provenOf(benchmark string) (row string, ok bool) {
-	pkg, name, _ := strings.Cut(benchmark, " "+record.ResultMark)
-	for _, t := range c.Tables[:min(1, len(c.Tables))] {
-		for _, r := range t.Rows {
-			bare, _ := WithoutProcs(r.Name)
-			if r.Package == pkg && (bare == name || r.Name == name) && slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Verdict.Proven() }) {
-				return r.Name, true
-			}
-		}
-	}
-	return "", false
+// IsControlOf reports whether a row is measured only as the control of benchmarks that were left out,
+// since nothing that they can reach differs between the two versions.
+func (r Row) IsControlOf(f File) bool {
+	pkg, name, _ := strings.Cut(f.Value(record.UnchangedKey), " "+record.ResultMark)
+	bare, _ := WithoutProcs(r.Name)
+	return name != "" && r.Package == pkg && (bare == name || r.Name == name)
 }
 
 // rowOfHoles returns the holes of a row that has nothing else.

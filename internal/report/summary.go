@@ -145,6 +145,7 @@ func undecided(c *compare.Comparison, named int) (lines []string) {
 		cell := r.Cells[len(r.Cells)-1]
 		switch {
 		case cell.Verdict != compare.Inconclusive || cell.Vs == nil:
+		case slices.ContainsFunc(c.Files, r.IsControlOf): // no more blocks are worth that
 		case cell.Vs.Undecidable:
 			far = append(far, names[i])
 		case cell.Vs.Need > 0:

@@ -155,6 +155,10 @@ func TestSummarySaysWhatWouldDecide(t *testing.T) {
 	mentions(t, summaryOf(t, c, Extra{}),
 		"to decide Decode/size=1k, Encode: close other programs, and --blocks 40, up to about 2m0s",
 		"smallest changes of time that would have been found: 1 % to 3.4 %", "not decidable in reasonable time while the machine is this noisy: Sum; close other programs")
+	// The control of what was not measured needs no decision.
+	rows[1].Package = "example.com/m"
+	c.Files[0].Config = append(c.Files[0].Config, record.Setting{Key: record.UnchangedKey, Values: []string{"example.com/m BenchmarkEncode"}})
+	mentions(t, summaryOf(t, c, Extra{}), "to decide Decode/size=1k: close other programs, and --blocks 20, up to about 40s")
 	for i := range rows {
 		rows[i].Cells[1].Verdict = compare.Same // whatever else is known of it
 	}
