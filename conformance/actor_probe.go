@@ -54,16 +54,14 @@ func everyActorClause(yield func(*Clause) bool) {
 			return
 		}
 	}
-	for _, told := range [...]struct {
-		lists [][]scenario.Scenario
-		core  bool
-	}{{scenario.Core(), true}, {scenario.Turns(), false}} {
-		for _, list := range told.lists {
-			for i := range list {
-				if !yield(scenarioClause(&list[i], told.core)) {
-					return
-				}
-			}
+	for s := range scenario.Core {
+		if !yield(scenarioClause(s, true)) {
+			return
+		}
+	}
+	for s := range scenario.Turns {
+		if !yield(scenarioClause(s, false)) {
+			return
 		}
 	}
 }

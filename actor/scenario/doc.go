@@ -1,4 +1,4 @@
-// Package scenario tells rules of package actor as scripts that can be read aloud. Those
+// Package scenario tells rules of package actor as scripts that can be read aloud: its .txt files. Those
 // that only its core can break are the core's tests, run on a synchronous dispatcher and on
 // a concurrent one; those of [Turns] each implementation has to keep; a board runs both.
 // Package conformance carries them out, each script in a system of its own whose clock only

@@ -560,7 +560,7 @@ var importPolicy = Policy{
 	},
 
 	BoardStd: []string{
-		"cmp", "container/heap", "context", "errors", "iter", "math", "math/bits", "math/rand/v2", "runtime",
+		"cmp", "container/heap", "context", "embed", "errors", "iter", "math", "math/bits", "math/rand/v2", "runtime",
 		"slices", "strconv", "sync", "sync/atomic", "time", "unsafe",
 	},
 	BoardGo: "go1.23",
