@@ -45,7 +45,7 @@ nightly: SOAK = 20
 # What compiles may leave more garbage than Go has programs leave: collecting it takes a fifth of
 # the compiler's time, and two fifths of staticcheck's. Tests run without this.
 export COMPILER_GOGC := 400
-fmt vet staticcheck generated: export GOGC := $(COMPILER_GOGC)
+fmt vet staticcheck: export GOGC := $(COMPILER_GOGC)
 
 # A test that hangs is to end with its stacks before CI gives up. make vet has looked at all
 # packages already, and more closely than go test does.
@@ -151,7 +151,7 @@ nightly: test night procs race-all again cover browser boards arm soak storm mut
 	$(call say,all stages passed)
 
 .PHONY: check
-check: fmt vet staticcheck tidy generated policy ## format, vet, staticcheck, tidy, generated files, policies
+check: fmt vet staticcheck tidy policy ## format, vet, staticcheck, tidy, policies
 
 .PHONY: fmt
 fmt: $(BIN)/gofumpt
@@ -174,18 +174,6 @@ staticcheck: $(BIN)/staticcheck
 tidy:
 	$(call say,go mod tidy -diff)
 	$(call each,$(MODULES),go mod tidy -diff)
-
-# The comparison is made in a copy of the tree as it lies, so that it neither
-# changes the tree nor is confused by changes that are not committed.
-.PHONY: generated
-generated:
-	$(call say,generated files are current)
-	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
-	mkdir "$$copy/old"; \
-	git ls-files -z -co --exclude-standard -- ':!results' | while IFS= read -r -d '' f; do if [ -e "$$f" ]; then printf '%s\0' "$$f"; fi; done | xargs -0 cp --parents -Pt "$$copy/old"; \
-	cp -R "$$copy/old" "$$copy/new"; \
-	for m in $(MODULES); do (cd "$$copy/new/$$m" && go generate ./...); done; \
-	if ! (cd "$$copy" && diff -ru old new); then echo "make generated: stale: run go generate ./... and commit what it changes" >&2; exit 1; fi
 
 # The simulations of internal/stats and history are not here: they take minutes.
 .PHONY: docs
