@@ -372,6 +372,8 @@ benchrun:
 fleet: benchrun ## build benchfleet beside benchrun: what a fleet of machines needs
 	cd fleet && go build -o $(BIN)/ ./cmd/benchfleet
 
-$(BIN)/gofumpt $(BIN)/staticcheck $(BIN)/benchstat &: tools/go.mod tools/go.sum
-	cd tools && go build -o $(BIN)/ tool
-	@touch $(BIN)/gofumpt $(BIN)/staticcheck $(BIN)/benchstat
+$(BIN)/gofumpt: TOOL := mvdan.cc/gofumpt
+$(BIN)/staticcheck: TOOL := honnef.co/go/tools/cmd/staticcheck
+$(BIN)/gofumpt $(BIN)/staticcheck: tools/go.mod tools/go.sum
+	cd tools && go build -ldflags=-s -o $@ $(TOOL)
+	@touch $@
