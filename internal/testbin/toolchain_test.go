@@ -289,6 +289,7 @@ func TestOverlayNotApplied(t *testing.T) {
 }
 
 // Whatever the environment has the go command do, benchmarks are driven, and what it asks for is built.
+// Some compile parts of the standard library for themselves: those are of the night.
 func TestBuildSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles test binaries")
@@ -303,6 +304,7 @@ func TestBuildSettings(t *testing.T) {
 		env   []string
 		files map[string]string
 		needs string // a program
+		night bool
 	}{
 		{name: "vendor", env: []string{"GOFLAGS=-mod=vendor"}, files: map[string]string{
 			"go.mod":                    goMod + "require example.com/v v1.0.0\n",
@@ -328,22 +330,25 @@ func TestBuildSettings(t *testing.T) {
 			"other/says.go": "package other\n\nconst Says = \"a workspace\"\n",
 			"m.go":          "package m\n\nimport \"example.com/other\"\n\nfunc says() string { return other.Says }\n",
 		}},
-		{name: "a toolchain line", files: map[string]string{
+		{name: "a toolchain line", night: true, files: map[string]string{
 			"go.mod": goMod + "toolchain " + KnownReleases[0] + "\n",
 			"m.go":   "package m\n\nfunc says() string { return \"a toolchain line\" }\n",
 		}},
-		{name: "cgo", env: []string{"CGO_ENABLED=1"}, needs: "gcc", files: map[string]string{
+		{name: "cgo", env: []string{"CGO_ENABLED=1"}, needs: "gcc", night: true, files: map[string]string{
 			"m.go": "package m\n\n// static int one(void) { return 1; }\nimport \"C\"\n\nfunc says() string { return \"cgo\"[:2+C.one()] }\n",
 		}},
-		{name: "no cgo", env: []string{"CGO_ENABLED=0"}, says: "no cgo"},
-		{name: "covered", env: []string{"GOFLAGS=-cover"}, says: "covered"},
-		{name: "a link", env: []string{"GOROOT=link"}, says: "a link"},
+		{name: "no cgo", env: []string{"CGO_ENABLED=0"}, says: "no cgo", night: true},
+		{name: "covered", env: []string{"GOFLAGS=-cover"}, says: "covered", night: true},
+		{name: "a link", env: []string{"GOROOT=link"}, says: "a link", night: true},
 		{name: "own benchmarks", says: "own benchmarks", files: map[string]string{
 			"x_test.go": "package m_test\n\nimport (\n\t\"testing\"\n\t. \"example.com/m\"\n)\n\nfunc BenchmarkX(b *testing.B) {\n\tb.Log(Says())\n\tfor range b.N {\n\t}\n}\n",
 			"e_test.go": "package m\n\nfunc Says() string { return says() }\n",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.night && os.Getenv("DYNO_NIGHTLY") == "" {
+				t.Skip("with DYNO_NIGHTLY only")
+			}
 			if c.needs != "" {
 				if _, err := exec.LookPath(c.needs); err != nil {
 					t.Skip(err)
