@@ -419,7 +419,7 @@ func TestHashImage(t *testing.T) {
 		path = filepath.Join(dir, "x")
 		writeFile(t, path+".go", []byte(source))
 		cmd := exec.Command("go", append(append([]string{"build", "-buildvcs=false", "-o", path}, more...), path+".go")...)
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm", "CGO_ENABLED=0", "GOFLAGS=")
+		cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

@@ -370,7 +370,7 @@ func fakeSSH(args []string) int {
 // sshFull is the variable that fills the disk of the board behind the fake ssh.
 const sshFull = "FAKE_SSH_FULL"
 
-// elfFile returns the path of a small Go program for linux/arm, with its symbols.
+// elfFile returns the path of a small Go program for Linux, with its symbols.
 func elfFile(t *testing.T) string {
 	t.Helper()
 	path, err := builtELF()
@@ -407,7 +407,7 @@ func main() {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-o", path, path+".go")
-	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
