@@ -61,3 +61,20 @@ func TestCountsProve(t *testing.T) {
 		}
 	}
 }
+
+// TestSureErrors: counts that scatter prove what lies six standard errors apart, of both points.
+func TestSureErrors(t *testing.T) {
+	for _, c := range []struct {
+		size, was, is float64
+		steps         int
+	}{
+		{0.02, 0.0033, 0, 1}, {0.02, 0.0034, 0, 0}, {-0.02, 0, 0.0033, 1}, {-0.02, 0, 0.0034, 0}, {0.02, 0.0023, 0.0023, 1}, {0.02, 0.0024, 0.0024, 0},
+	} {
+		h := historyOf([]float64{0, c.size})
+		s := &h.Series[0]
+		s.Counted, s.Points[0].SE, s.Points[1].SE = true, c.was, c.is
+		if h.suspect(); len(h.Steps()) != c.steps {
+			t.Errorf("%+v: steps are %+v", c, s.Pieces[0].Steps)
+		}
+	}
+}

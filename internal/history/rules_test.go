@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/perf/benchfmt"
+
 	"github.com/dynolab/dyno/internal/compare"
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/stats"
 )
 
@@ -185,6 +189,43 @@ func TestSpeedThresholds(t *testing.T) {
 	}
 }
 
+// TestAnchor: of each loop the least time of any block counts, and what is no time does not.
+func TestAnchor(t *testing.T) {
+	f := &record.File{Config: []record.Setting{{Key: "commit", Values: []string{"5 5"}}, {Key: record.AnchorKey, Values: []string{"4 9", "1 16", "0 4", "-1 25", "x 25"}}}}
+	if got := anchorOf(f); math.Abs(got-2) > 1e-12 {
+		t.Errorf("anchor %v, want 2", got)
+	}
+	if got := anchorOf(new(record.File)); got != 0 {
+		t.Errorf("anchor %v of none", got)
+	}
+}
+
+// TestNames: where a benchmark stands in the tables of a run, of what it is and how it was measured.
+func TestNames(t *testing.T) {
+	const pkg, file = "m", "x.bench"
+	for _, c := range []struct {
+		col, name, side, driven string
+		slices                  *record.Slices
+		row, at, subject, way   string
+	}{
+		{"/impl", "X/impl=b/n=1-2", "", "", nil, "X/n=1-2", "b", "m", "process"},
+		{"/impl", "X/impl=b-2", "", "session", nil, "X-2", "b", "m", "session"},
+		{"/impl", "X/n=1", "", "", &record.Slices{Whole: true}, "X/n=1", "(no impl)", "m", "process, slices of 50ms"},
+		{record.SideKey, "X/impl=b-2", "new", "session", &record.Slices{}, "X/impl=b-2", "new", "m new", "session, slices of 50ms, collections outside"},
+		{".file", "X/impl=b-2", "", "", nil, "X/impl=b-2", file, "m", "process"},
+	} {
+		res := &benchfmt.Result{Name: benchfmt.Name(c.name)}
+		for key, value := range map[string]string{"pkg": pkg, record.SideKey: c.side, "driven": c.driven} {
+			res.SetConfig(key, value)
+		}
+		r := &Run{Path: "results/" + file, file: &record.File{Slice: 50 * time.Millisecond, Results: []record.Record{{Result: res, Slices: c.slices}}}}
+		b := benchmark{pkg, c.name, c.subject, c.way}
+		if got, want := r.names(c.col), (map[place]benchmark{{c.row, pkg, c.at}: b, {c.row, "", c.at}: b}); !maps.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+	}
+}
+
 // TestTakenBack: what goes back to where it was, but for a tenth of the step or what noise hides,
 // is one step with an end; else there are two.
 func TestTakenBack(t *testing.T) {
@@ -246,12 +287,24 @@ func TestBothTests(t *testing.T) {
 	if h.suspect(); len(h.Steps()) > 0 {
 		t.Errorf("of seven points: %+v", h.Series[0].Pieces[0].Steps)
 	}
+	h = historyOf([]float64{0, 0.0001, 0, 0.0001, 1, 1.0001, 1, 1.0001})
+	if h.suspect(); len(h.Steps()) != 1 || h.Steps()[0].Step.At != 4 {
+		t.Errorf("of eight points: %+v", h.Series[0].Pieces[0].Steps)
+	}
 	// Two steps of which the first was taken back: what is before, within and after is searched.
 	d = plant(rand.New(rand.NewPCG(91, 1)), 90, 0.005, []planted{{20, 0, 0.08}, {40, 0, -0.08}, {65, 0, 0.03}})
 	h = historyOf(d)
 	h.suspect()
+	piece, series := &h.Series[0].Pieces[0], &h.Series[0]
+	spans := h.consider(nil, &span{piece: piece, series: series, members: h.Members(series, *piece)})
+	_, cuts := h.search(&spans)
+	for _, cut := range cuts[piece] {
+		if !slices.ContainsFunc([]int{20, 40, 65}, func(at int) bool { return max(at-cut.at, cut.at-at) <= 1 }) {
+			t.Errorf("parted at %d", cut.at)
+		}
+	}
 	var got []string
-	for _, s := range h.Series[0].Pieces[0].Steps {
+	for _, s := range piece.Steps {
 		got = append(got, fmt.Sprintf("%d-%d %+.0f", s.At, s.Ended, 100*s.Log))
 	}
 	if answer := strings.Join(got, ", "); answer != "20-40 +8, 65-0 +3" {

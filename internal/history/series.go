@@ -290,22 +290,15 @@ func (r *Run) names(col string) map[place]benchmark {
 
 // splitImpl takes the implementation out of a benchmark's name.
 func splitImpl(name string) (row, impl string) {
-	parts := strings.Split(name, "/")
-	last := len(parts) - 1
-	end := ""
-	if k := strings.LastIndexByte(parts[last], '-'); k > 0 {
-		if without, n := compare.WithoutProcs(name); n > 1 || without != name {
-			parts[last], end = parts[last][:k], parts[last][k:]
-		}
-	}
-	parts = slices.DeleteFunc(parts, func(p string) bool {
+	without, _ := compare.WithoutProcs(name)
+	parts := slices.DeleteFunc(strings.Split(without, "/"), func(p string) bool {
 		value, ok := strings.CutPrefix(p, "impl=")
 		if ok {
 			impl = value
 		}
 		return ok
 	})
-	return strings.Join(parts, "/") + end, impl
+	return strings.Join(parts, "/") + name[len(without):], impl
 }
 
 // arrange puts the points of a series into the order of commits, if that is known of all
@@ -318,7 +311,7 @@ func (h *History) arrange(s *Series, order map[string]int) {
 		}
 	}
 	slices.SortStableFunc(s.Points, func(a, b Point) int {
-		return cmp.Or(order[commit(a)]-order[commit(b)], a.Run-b.Run)
+		return order[commit(a)] - order[commit(b)]
 	})
 }
 

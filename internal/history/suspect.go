@@ -182,10 +182,9 @@ func (s *Series) sequence(points []int) (q stats.Sequence) {
 func (h *History) detectable(machine string, level float64) {
 	for s, p := range h.pieces(machine) {
 		members := h.Members(s, *p)
+		n := len(members)
 		p.Noise = s.sequence(members).Noise()
-		if n := len(members); n >= stats.LeastSequence {
-			p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, h.Alpha, level)
-		}
+		p.Detectable = stats.DetectableStep(n/2, n-n/2, p.Noise, h.Alpha, level)
 	}
 }
 

@@ -68,7 +68,7 @@ func (s Score) Measured() bool { return s.Outcome == Pass || s.Outcome == Miss }
 // Doubtful reports whether the interval of the figure holds the limit, so that
 // the truth may lie on its other side.
 func (s Score) Doubtful() bool {
-	return s.Measured() && !math.IsNaN(s.Lo) && s.Target.Met(s.Lo) != s.Target.Met(s.Hi)
+	return s.Measured() && s.Target.Met(s.Lo) != s.Target.Met(s.Hi)
 }
 
 // EvaluateOptions say how results are evaluated. The zero value is the default.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/targets/targetstest"
 )
@@ -102,7 +103,7 @@ func TestEvaluateSeveralFiles(t *testing.T) {
 	of := func(workload string) []targets.Target {
 		return []targets.Target{{ID: "x", Bench: "Actor", Workload: workload, Metric: "ns/op", Limit: 15, Where: targets.Host}}
 	}
-	one := resultsFile(t, "one.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=c/impl=x-2 1 5 ns/op")
+	one := resultsFile(t, "one.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl="+record.PeerPrefix+"y-2 1 10 ns/op", "BenchmarkActor/workload=c/impl=x-2 1 5 ns/op")
 	two := resultsFile(t, "two.bench", "BenchmarkActor/workload=a/impl=x-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=x-2 1 30 ns/op",
 		`# skip: case=BenchmarkActor/workload=d/impl=x-2 reason="lacks y"`)
 	for _, c := range []struct {
@@ -325,6 +326,11 @@ func TestEvaluateBoards(t *testing.T) {
 		if s := targetstest.Evaluate(t, []targets.Target{target}, slow).Scores[0]; s.Outcome != want || want == targets.Skip && !strings.Contains(s.Why, "emulator") {
 			t.Errorf("%s: %s, %q", metric, s.Outcome, s.Why)
 		}
+	}
+	// What is emulated is not the board of its name.
+	real := resultsFile(t, "real.bench", "board: b", "BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op")
+	if card := targetstest.Evaluate(t, boardTargets[:1], slow, real); len(card.Scores) != 2 || card.Scores[0].Outcome != targets.Skip || card.Scores[1].Outcome != targets.Pass {
+		t.Errorf("a board and an emulated one of its name: %+v", card.Scores)
 	}
 	// Without the clock's rate an instruction is no time.
 	noHz := resultsFile(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
