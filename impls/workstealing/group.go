@@ -365,7 +365,6 @@ func (g *Group[T]) fail(r group.Result[T]) uint64 {
 	defer g.mu.Unlock()
 	g.outcome.Complete(r.Err)
 	done := g.results.push(r)
-	invariants.Window()              // who takes the result now finds the context cancelled
 	g.failed.Store(!g.cfg.AllErrors) // after the push: results that skip the mutex come later
 	return done
 }

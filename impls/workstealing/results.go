@@ -62,6 +62,7 @@ func (q *results[T]) push(r group.Result[T]) uint64 {
 		if i := p.claimed.Add(1) - 1; i < size {
 			p.slots[i].res = r
 			p.slots[i].full.Store(true) // hands res to the consumer; pairs with pop's Load
+			invariants.Window()         // it may be taken now
 			return p.first + uint64(i) + 1
 		}
 		next := p.next.Load()

@@ -101,6 +101,23 @@ func TestTaskThatIsAcceptedAsTheGroupCloses(t *testing.T) {
 	}
 }
 
+// A failed task's result is taken as soon as it is there: the context is canceled by then.
+func TestFailureThatIsTakenAtOnce(t *testing.T) {
+	needsWindows(t)
+	g := NewGroupOn[int](workerless(t), context.Background())
+	var ctxErr error
+	end := invariants.Within(func() {
+		if _, ok := g.results.pop(); ok {
+			ctxErr = g.outcome.Context().Err()
+		}
+	})
+	g.complete(group.Result[int]{Err: errors.New("failed")})
+	end()
+	if ctxErr != context.Canceled {
+		t.Errorf("who has taken the result finds the context ended by %v", ctxErr)
+	}
+}
+
 // A turn ends as a message for it is being queued: the sender looks at the phase last.
 func TestTurnThatEndsAsABoundedMessageIsQueued(t *testing.T) {
 	needsWindows(t)
