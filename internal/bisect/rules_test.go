@@ -368,6 +368,45 @@ func TestChances(t *testing.T) {
 	want(8, 2.0/(2+1))
 }
 
+// TestNearest: the nearest version that can be measured is looked for where one is likely to build,
+// within the range.
+func TestNearest(t *testing.T) {
+	const first = 5
+	for _, c := range []struct {
+		excluded []int // of the range
+		broken   int
+		from, by int
+		want     int
+		tried    []int // by the range's own numbers, as all here
+	}{
+		{nil, 0, 9, -1, 9, []int{9}},
+		{[]int{10, 16}, 0, 9, -1, 7, []int{7}}, // whose chance is 0.3
+		{[]int{10, 16}, 0, 17, 1, 18, []int{18}},
+		{[]int{10, 16}, 7, 9, -1, 4, []int{4, 7}}, // the chances beside it are less now
+		{[]int{9}, 0, 9, -1, 8, []int{8}},
+		{nil, 0, 0, -1, 0, nil},
+		{nil, 0, 20, 1, 20, nil},
+	} {
+		l := spy(first+20, 0.001, nil)
+		l.broken = func(p int) bool { return c.broken > 0 && p == first+c.broken }
+		f := &finder{Options: timeOptions(), lab: l, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
+		f.Report = func(Event) {}
+		h := &hunt{finder: f, Search: New(uniform(20), []float64{0.02, 0.021}), first: first, last: first + 20, known: make(map[int]bool)}
+		for _, p := range c.excluded {
+			h.Exclude(p)
+		}
+		got, err := h.nearest(t.Context(), first+c.from, c.by)
+		var tried []int
+		for p := range f.built {
+			tried = append(tried, p-first)
+		}
+		slices.Sort(tried)
+		if err != nil || got != first+c.want || !slices.Equal(tried, c.tried) {
+			t.Errorf("%+v: %d after %v, %v", c, got-first, tried, err)
+		}
+	}
+}
+
 // TestReady: what is known to build costs no doubt, and what is excluded is never chosen.
 func TestReady(t *testing.T) {
 	s := New(uniform(9), []float64{0.02, 0.0201})

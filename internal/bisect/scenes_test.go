@@ -59,6 +59,16 @@ var scenes = []scene{
 		o.Weights = slices.Repeat([]float64{1}, 60)
 		o.Weights[29], o.Weights[9] = 30, 30
 	}},
+	{"another order, on both sides", 60, 0.004, map[int]float64{20: 0.03, 40: 0.03}, func(_ *spyLab, o *Options) {
+		o.Weights = slices.Repeat([]float64{1}, 60)
+		o.Weights[24], o.Weights[34], o.Weights[39] = 30, 60, 90
+	}},
+	{"a rest that its proof sees", 60, 0.004, map[int]float64{30: 0.03}, func(l *spyLab, _ *Options) {
+		l.evaluate = func(m Measurement, base, x int, j Comparison) Comparison {
+			j.Proven = j.Proven || len(m.Positions) == 4 && x != 30
+			return j
+		}
+	}},
 	{"ends that are there", 60, 0.004, map[int]float64{30: 0.03}, func(l *spyLab, o *Options) {
 		o.Ends, _ = l.world.Measure(context.Background(), Measurement{Positions: []int{0, 60}, Blocks: 12})
 	}},
