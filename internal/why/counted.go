@@ -88,6 +88,9 @@ func countedPercent(part float64) string { return fmt.Sprintf("%+.2g %%", 100*pa
 
 // countedParts returns the differences by function, and by group of what the runtime does.
 func countedParts(base, this []counter.Profile) (parts []countedPart) {
+	is := linesOf(this)
+	base = asNamed(base, linesOf(base), is)
+	was := linesOf(base)
 	b, t := byPart(base), byPart(this)
 	names := make(map[string]bool)
 	for _, one := range slices.Concat(b, t) {
@@ -95,7 +98,6 @@ func countedParts(base, this []counter.Profile) (parts []countedPart) {
 			names[name] = true
 		}
 	}
-	was, is := linesOf(base), linesOf(this)
 	for name := range names {
 		mb, vb := momentsOf(b, name)
 		mt, vt := momentsOf(t, name)
@@ -112,6 +114,48 @@ func countedParts(base, this []counter.Profile) (parts []countedPart) {
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// asNamed returns profiles of the base in which what is only called otherwise in the other version has the
+// name that it has there: a function that is in one of the two only, and has nearly the lines of one
+// that is in the other only. Go 1.27 names closures of inlined functions, and the shapes of
+// generic ones, otherwise than 1.26.
+func asNamed(base []counter.Profile, was, is map[string]map[sourceLine]float64) []counter.Profile {
+	names := make(map[string]string)
+	for _, old := range slices.Sorted(maps.Keys(was)) {
+		if is[old] != nil {
+			continue
+		}
+		for _, now := range slices.Sorted(maps.Keys(is)) {
+			if was[now] == nil && packageOf(now) == packageOf(old) && sameLines(was[old], is[now]) {
+				names[old] = now
+				break
+			}
+		}
+	}
+	if len(names) == 0 {
+		return base
+	}
+	named := make([]counter.Profile, len(base))
+	for i, p := range base {
+		named[i] = make(counter.Profile, len(p))
+		for at, v := range p {
+			at.Func = cmp.Or(names[at.Func], at.Func)
+			named[i][at] += v
+		}
+	}
+	return named
+}
+
+// sameLines reports whether four of five lines of each are lines of the other.
+func sameLines(a, b map[sourceLine]float64) bool {
+	n := 0
+	for l := range a {
+		if _, ok := b[l]; ok {
+			n++
+		}
+	}
+	return 5*n >= 4*max(len(a), len(b))
 }
 
 // byPart adds up profiles by function, and those of the runtime by what they do.

@@ -22,6 +22,8 @@ func TestCounted(t *testing.T) {
 	work := counter.Place{Func: "example.com/m.Work[go.shape.int]", File: "m.go", Line: 7}
 	next := counter.Place{Func: "example.com/m.next", File: "m.go", Line: 20}
 	inlined := counter.Place{Func: work.Func, File: "m.go", Line: 20}
+	closure := counter.Place{Func: "example.com/m.Work.f.func2", File: "m.go", Line: 30}
+	renamed := counter.Place{Func: "example.com/m.f.func1", File: "m.go", Line: 30}
 	malloc := counter.Place{Func: "runtime.mallocgc", File: "malloc.go", Line: 9}
 	for _, test := range []struct {
 		name       string
@@ -35,6 +37,8 @@ func TestCounted(t *testing.T) {
 		{"noise of the runtime", counter.Profile{work: 900}, counter.Profile{work: 950, malloc: 4}, "of +5.4 %: m.Work[…] (m.go:7) +5 %"},
 		{"inlined no longer", counter.Profile{work: 800, inlined: 100}, counter.Profile{work: 800, next: 150}, "of +5 %: m.next (m.go:20) +15 % (inlined no longer), m.Work[…] (m.go:20) -10 %"},
 		{"inlined now", counter.Profile{work: 800, next: 150}, counter.Profile{work: 800, inlined: 100}, "of -4.8 %: m.next (m.go:20) -14 % (inlined now), m.Work[…] (m.go:20) +9.5 %"},
+		{"only called otherwise", counter.Profile{work: 700, closure: 200}, counter.Profile{work: 750, renamed: 200}, "of +5 %: m.Work[…] (m.go:7) +5 %"},
+		{"other lines", counter.Profile{work: 800, closure: 100}, counter.Profile{work: 800, next: 150}, "of +5 %: m.next (m.go:20) +15 %, m.Work.f.func2 (m.go:30) -10 %"},
 		{"what it calls", counter.Profile{work: 900}, counter.Profile{work: 901, malloc: 99}, "of +10 %: m.Work[…] (m.go:7) +0.1 %, with allocating +9.9 %"},
 	} {
 		if got := Counted(blocksOf(test.base), blocksOf(test.this)); got != test.want {
