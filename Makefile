@@ -190,7 +190,7 @@ docs: ## write the parts of documents that are made of results and lists
 
 .PHONY: policy
 policy:
-	$(call say,policies (imports; boards; recursion; documents))
+	$(call say,policies (imports; boards; documents))
 	cd tools && $(GO_TEST) ./lint
 
 .PHONY: unit

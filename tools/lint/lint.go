@@ -2,10 +2,9 @@
 //
 //   - imports.go: which package may import which
 //   - board.go: what compiles for boards
-//   - recursion.go: what runs there needs a bounded stack
 //   - documents.go: what documents tell a reader to type or to open is there
 //
-// The rules are data with reasons, in policy_test.go and recursion_policy_test.go, and
+// The rules are data with reasons, in policy_test.go, and
 // the tests there apply them to this module. For each rule another test plants a
 // violation and sees it found.
 //
