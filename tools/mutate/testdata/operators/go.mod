@@ -1,3 +1,0 @@
-module operators
-
-go 1.26

@@ -1,3 +1,0 @@
-module planted
-
-go 1.26
