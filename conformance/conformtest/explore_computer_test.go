@@ -210,12 +210,6 @@ func (p *process) signal(q *queue) {
 	p.wake(q, 1)
 }
 
-// broadcast wakes all.
-func (p *process) broadcast(q *queue) {
-	p.step()
-	p.wake(q, len(q.waiting))
-}
-
 func (p *process) wake(q *queue, n int) {
 	for ; n > 0 && len(q.waiting) > 0; n-- {
 		p.note("wakes %s", q.waiting[0].name)
