@@ -340,20 +340,6 @@ var turnClauses = []Clause{
 		Check: check(func(e *Env) { e.starved(crowd{who: "a pair of actors that feed each other", busy: 2, throughput: 10}) }),
 	},
 	{
-		Name: "actor/turn-others-ring", Rule: "V5", Kind: Promised, Needs: fair,
-		Why: "Fair is promised: actors that hand on a message in a ring do not keep one more from running, however long the ring is",
-		Check: check(func(e *Env) {
-			e.starved(crowd{who: "a ring of 7 actors that hand on a message", busy: 7, throughput: 10})
-		}),
-	},
-	{
-		Name: "actor/turn-others-many", Rule: "V5", Kind: Promised, Needs: fair,
-		Why: "Fair is promised: among many actors that all have messages always, one more has its turn",
-		Check: check(func(e *Env) {
-			e.starved(crowd{who: "12 actors that feed themselves", busy: 12, throughput: 5, alone: true})
-		}),
-	},
-	{
 		Name: "actor/flood", Rule: "V5", Kind: Promised, Needs: fair,
 		Why: "Fair is promised: a flood of messages to one actor does not starve a quiet one, also if that is told something from outside",
 		Check: check(func(e *Env) {

@@ -135,41 +135,9 @@ var messageClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/tell-chain", Rule: "V3",
-		Why: "a message handed on from actor to actor arrives, round after round: no hop is lost, and no actor has to be woken from outside",
-		Check: actors(func(w *world) {
-			const n, laps = 50, 20
-			var count [n]int
-			var done atomic.Bool
-			refs := make([]actor.Ref, n)
-			for i := range refs {
-				refs[i] = w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-					left := msg.(int)
-					count[i]++
-					if left == 0 {
-						done.Store(true)
-						return nil
-					}
-					w.tells(ctx, refs[(i+1)%n], left-1)
-					return nil
-				}))
-			}
-			w.tell(refs[0], n*laps-1)
-			w.until("the last hop", done.Load)
-			for i, c := range count {
-				w.e.require(c == laps, "actor ", i, " had the message ", c, " times, want ", laps)
-			}
-		}),
-	},
-	{
 		Name: "actor/tell-many-to-one", Rule: "V3", Kind: Stochastic,
 		Why:   "with any number of senders, each one's messages arrive once and in the order of sending, and the receiver's state needs no lock",
 		Check: races(manyToOne),
-	},
-	{
-		Name: "actor/tell-random", Rule: "V3", Kind: Stochastic,
-		Why:   "actors that all send to each other at random lose nothing, get nothing twice, and see each sender's messages in order",
-		Check: races(exchange),
 	},
 	{
 		Name: "actor/one-at-a-time", Rule: "V1", Needs: overlapEager,

@@ -74,43 +74,6 @@ var suspendClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/suspend-cycles", Rule: "S5",
-		Why: "an actor can be suspended and resumed any number of times: each time it stops handling messages and goes on with them",
-		Check: clocked(func(w *world, clock *actor.ManualClock) {
-			const n = 1000
-			d := &eventLog{}
-			count := 0
-			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				w.e.require(msg == count, "message ", msg, " was handled, next is ", count)
-				count++
-				s := actor.Suspension{}
-				if count%3 == 1 {
-					s.After = time.Second
-				}
-				ctx.Suspend(s)
-				if count == n {
-					d.note("done")
-				}
-				return nil
-			}))
-			for i := range n {
-				w.tell(r, i)
-			}
-			for i := range n {
-				w.suspends(uint64(i + 1))
-				if i%3 == 0 {
-					clock.Advance(time.Second)
-				} else {
-					w.Resume(r)
-				}
-			}
-			w.wantLog(d, "done")
-			w.idle()
-			st := w.Stats()
-			w.e.require(st.Suspends == n && st.Resumes == n, "Stats counts ", st.Suspends, " suspends and ", st.Resumes, " resumes, want ", n)
-		}),
-	},
-	{
 		Name: "actor/suspend-race", Rule: "S4", Kind: Stochastic,
 		Why:   "a resume that races with messages, stops and other suspensions loses no wake-up and runs no actor twice at a time: what was accepted is handled, in order",
 		Check: atRandom(suspendRace),

@@ -84,20 +84,6 @@ var cancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/cancel-before-parent", Rule: "G6",
-		Why: "after Cancel the parent's end changes nothing",
-		Check: check(func(e *Env) {
-			parent, cancel := context.WithCancelCause(context.Background())
-			p := e.group(parent)
-			ctx := p.context()
-			p.cancel(errA)
-			cancel(errB)
-			e.Settle()
-			p.endedBy(ctx, errA)
-			p.finish(errA)
-		}),
-	},
-	{
 		Name: "group/cancel-does-not-wait", Rule: "G6",
 		Why: "Cancel returns although tasks that take no notice are unfinished",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -133,17 +119,6 @@ var cancelClauses = []Clause{
 			p.cancel(errA)
 			p.takes(0, 1, 2)
 			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/cancel-drained", Rule: "G6",
-		Why: "cancelling a drained group does nothing",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(value(1))
-			p.takes(1)
-			p.close()
-			p.drained()
-			p.cancel(errA)
 		}),
 	},
 	{
@@ -195,28 +170,6 @@ var failFastClauses = []Clause{
 				p.takes(1)
 				p.finish(errA)
 			}
-		}),
-	},
-	{
-		Name: "group/failfast-reaches-running", Rule: "G6", Needs: overlapEager,
-		Why: "fail-fast reaches the tasks that are running: they would work on for nothing",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			for i := range 3 {
-				p.run(func(ctx context.Context) (int, error) {
-					hold.pass()
-					<-ctx.Done()
-					if context.Cause(ctx) != errA {
-						return i, context.Cause(ctx)
-					}
-					return i, nil
-				})
-			}
-			hold.open()
-			e.reached(hold, 3)
-			p.run(failing(9, errA))
-			p.takesAll(3, group.Result[int]{Value: 9, Err: errA}) // of tasks that end at the same time any may be first
-			p.finish(errA)
 		}),
 	},
 	{
@@ -274,32 +227,6 @@ var failFastClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/failfast-first-error", Rule: "G6",
-		Why: "the cause is the first error and stays it: later errors and later calls of Cancel do not replace it",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			p.run(failing(0, errA))
-			p.takesError(0, errA)
-			p.run(failing(0, errB))
-			p.takesError(0, errB)
-			p.cancel(errStop)
-			p.endedBy(ctx, errA)
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/failfast-after-cancel", Rule: "G6",
-		Why: "a task error after Cancel leaves the cause alone, and is what Wait returns",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			p.cancel(errB)
-			p.run(failing(0, errA))
-			p.takesError(0, errA)
-			p.endedBy(ctx, errB)
-			p.finish(errA)
-		}),
-	},
-	{
 		Name: "group/failfast-panic", Rule: "G6",
 		Why: "a panic that became an error is a task error: it cancels like any other, with the *PanicError as the cause",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -348,28 +275,6 @@ var failFastClauses = []Clause{
 					p.endedBy(ctx, errA)
 					p.finish(errA)
 				}
-			}
-		}),
-	},
-	{
-		Name: "group/failfast-before-wait", Rule: "G6",
-		Why: "when Wait returns the error, the context has ended already",
-		Check: check(func(e *Env) {
-			for range 16 {
-				p := e.open()
-				ctx := p.context()
-				hold := p.held(0, errA)
-				w := start(e, "Wait", func() error {
-					if err := p.g.Wait(); err != errA {
-						return err
-					}
-					return context.Cause(ctx)
-				})
-				w.blocks("the task is unfinished")
-				hold.open()
-				e.same("what Wait returned, or the cause found after it,", w.get(), errA)
-				p.takesError(0, errA)
-				p.finish(errA)
 			}
 		}),
 	},

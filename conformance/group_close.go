@@ -65,20 +65,6 @@ var closeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/close-runs-accepted", Rule: "G3",
-		Why: "tasks accepted before Close run even if they have not started by then",
-		Check: oneGroup(func(e *Env, p *probe) {
-			const n = 100
-			hold := e.gate()
-			for i := range n {
-				p.run(gated(hold, i, nil))
-			}
-			p.close()
-			hold.open()
-			p.takesAll(n)
-		}),
-	},
-	{
 		Name: "group/close-within-a-task", Rule: "G3",
 		Why: "a task may close its own group: the usual way for a producer to say that it was the last",
 		Check: oneGroup(func(e *Env, p *probe) {

@@ -10,51 +10,6 @@ import (
 // G4: Next, as several consumers see it.
 var consumerClauses = []Clause{
 	{
-		Name: "group/waiters-all-served", Rule: "G4",
-		Why: "as many results as waiting consumers serve all of them, each with another result; in which order is open",
-		Check: oneGroup(func(e *Env, p *probe) {
-			const n = 6
-			calls := several(n, func(int) awaited { return p.next(context.Background()) })
-			calls[0].blocks("there is no result")
-			for i := range n {
-				p.run(value(i))
-			}
-			var seen [n]bool
-			for _, c := range calls {
-				t := c.get()
-				e.require(t.ok && t.err == nil && t.r.Value >= 0 && t.r.Value < n && !seen[t.r.Value],
-					"a waiting Next returned ", t, ", want one of the values 0 to ", n-1, " that no other consumer got")
-				seen[t.r.Value] = true
-			}
-		}),
-	},
-	{
-		Name: "group/waiters-one-each", Rule: "G4",
-		Why: "one result serves one waiting consumer; the others wait on",
-		Check: oneGroup(func(e *Env, p *probe) {
-			const n = 4
-			calls := several(n, func(int) awaited { return p.next(context.Background()) })
-			calls[0].blocks("there is no result")
-			for served := 1; served <= n; served++ {
-				p.run(value(1))
-				e.Settle()
-				over := 0
-				for _, c := range calls {
-					select {
-					case <-c.over:
-						e.require(c.res == taken{r: group.Result[int]{Value: 1}, ok: true}, "a waiting Next returned ", c.res, ", want value 1")
-						over++
-					default:
-					}
-				}
-				e.require(over <= served && (over == served || !e.Exact), over, " consumers returned for ", served, " results")
-			}
-			for _, c := range calls {
-				c.get()
-			}
-		}),
-	},
-	{
 		Name: "group/waiters-released-by-last-task", Rule: "G4",
 		Why: "when the last task of a closed group ends, every consumer that no result can reach any more is told so",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -143,25 +98,6 @@ var consumerClauses = []Clause{
 				e.require(sum == 1<<3-1, "after one of three consumers gave up, a result is lost or came twice")
 				p.finish(nil)
 			}
-		}),
-	},
-	{
-		Name: "group/waiters-give-up-together", Rule: "G4",
-		Why: "consumers that give up leave nothing behind that a later result could get caught in",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx, cancel := context.WithCancel(context.Background())
-			calls := several(8, func(int) awaited { return p.next(ctx) })
-			calls[0].blocks("there is no result")
-			cancel()
-			for _, c := range calls {
-				c.givesUp(context.Canceled)
-			}
-			p.run(value(1))
-			p.takes(1)
-			n := p.next(context.Background())
-			n.blocks("the group is open")
-			p.close()
-			n.drains()
 		}),
 	},
 	{

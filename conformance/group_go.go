@@ -211,31 +211,6 @@ var goClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "group/many-tasks", Rule: "G2",
-		Why: "a group holds as many tasks and results as it is given: every one of 5,000 is accounted for",
-		Check: check(func(e *Env) {
-			const n = 5000
-			g := e.Impl.NewGroup(context.Background())
-			p := &probe{e: e, g: g}
-			e.same("what Go returned", p.submitAll(n, value).get(), nil)
-			p.waits(nil)
-			p.close()
-			seen := start(e, "the loop of Next", func() (seen []int) {
-				seen = make([]int, n)
-				for r := range group.Results(context.Background(), g) {
-					if r.Err == nil && r.Value >= 0 && r.Value < n {
-						seen[r.Value]++
-					}
-				}
-				return seen
-			}).get()
-			for i, k := range seen {
-				e.require(k == 1, "result ", i, " came ", k, " times")
-			}
-			p.finish(nil)
-		}),
-	},
 }
 
 // G2: Go with a concurrency limit.
@@ -413,28 +388,6 @@ var limitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/limit-blocked-go-is-not-accepted", Rule: "G2", Needs: eager,
-		Why: "a task that waits for a slot does not run before it has it",
-		Check: check(func(e *Env) {
-			p, hold, second := e.open(group.WithMaxConcurrency(1)), e.gate(), e.gate()
-			p.run(gated(hold, 1, nil))
-			w := p.wait()
-			c := p.submit(gated(second, 2, nil))
-			c.blocks("the one slot is taken")
-			select {
-			case <-second.arrived:
-				e.fail("a task started while the group was full")
-			default:
-			}
-			hold.open()
-			second.open()
-			e.same("what Go returned", c.get(), nil)
-			w.get()
-			p.takes(1, 2)
-			p.finish(nil)
-		}),
-	},
-	{
 		Name: "group/limit-go-within-full-group", Rule: "G2", Needs: eager,
 		Why: "a task that calls Go on its own full group waits for itself, until Close refuses the submission",
 		Check: check(func(e *Env) {
@@ -460,20 +413,6 @@ var limitClauses = []Clause{
 			p := e.open(group.WithMaxConcurrency(2))
 			e.same("what Go returned", p.submitAll(n, value).get(), nil)
 			p.takesAll(n)
-			p.finish(nil)
-		}),
-	},
-	{
-		Name: "group/limit-waiting-go-all-served", Rule: "G2",
-		Why: "every blocked Go gets a slot in the end, whatever the order: one that is forgotten is a goroutine lost for ever",
-		Check: check(func(e *Env) {
-			const n = 8
-			p, hold := e.open(group.WithMaxConcurrency(2)), e.gate()
-			calls := several(n, func(i int) *call[error] { return p.submit(gated(hold, i, nil)) })
-			e.Settle()
-			hold.open()
-			p.takesAll(n)
-			e.returned(nil, calls...)
 			p.finish(nil)
 		}),
 	},

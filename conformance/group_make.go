@@ -83,19 +83,6 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/limit-zero", Rule: "G1",
-		Why: "a limit of 0 means no limit: Go never blocks",
-		Check: check(func(e *Env) {
-			p, hold := e.open(group.WithMaxConcurrency(0)), e.gate()
-			for i := range 100 {
-				p.run(gated(hold, i, nil))
-			}
-			hold.open()
-			p.takesAll(100)
-			p.finish(nil)
-		}),
-	},
-	{
 		Name: "group/buffer-is-a-hint", Rule: "G1",
 		Why: "a result buffer saves growing and bounds nothing: tasks finish although results are not taken",
 		Check: check(func(e *Env) {
@@ -141,28 +128,6 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/parent-foreign", Rule: "G1",
-		Why: "any context.Context can be the parent, not only those of package context: its end reaches the tasks",
-		Check: check(func(e *Env) {
-			parent := &foreign{Context: context.Background(), done: make(chan struct{})}
-			p := e.group(parent)
-			ctx := p.context()
-			p.alive(ctx, "the parent has not ended")
-			// A task that waits for it: a foreign context is watched by a
-			// goroutine, which takes its time.
-			p.run(func(ctx context.Context) (int, error) {
-				<-ctx.Done()
-				return 1, nil
-			})
-			n := p.next(context.Background())
-			n.blocks("the task waits for its context")
-			close(parent.done)
-			n.gives(1, nil)
-			p.endedBy(ctx, errStop)
-			p.finish(errStop)
-		}),
-	},
-	{
 		Name: "group/parent-ended-before", Rule: "G1",
 		Why: "a group made with a context that has ended is open: it accepts tasks, which see the end",
 		Check: check(func(e *Env) {
@@ -172,21 +137,6 @@ var makeClauses = []Clause{
 			p.run(value(1))
 			p.takes(1)
 			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/parent-untouched", Rule: "G1",
-		Why: "cancelling a group ends its own context, never the parent's: the parent is not the group's",
-		Check: check(func(e *Env) {
-			parent, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			p := e.group(parent)
-			p.run(failing(0, errA))
-			p.takesError(0, errA)
-			p.cancel(errB)
-			p.finish(errA)
-			e.Settle()
-			e.require(parent.Err() == nil, "the parent has ended")
 		}),
 	},
 	{

@@ -193,17 +193,6 @@ var nextClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/next-deadline-while-waiting", Rule: "G4",
-		Why: "a deadline releases a Next that waits, with context.DeadlineExceeded",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-			defer cancel()
-			n := p.next(ctx)
-			<-ctx.Done()
-			n.givesUp(context.DeadlineExceeded)
-		}),
-	},
-	{
 		Name: "group/next-outlives-cancel", Rule: "G4",
 		Why: "the group's own end does not end Next: the results of the cancelled tasks are still to come",
 		Check: check(func(e *Env) {

@@ -73,44 +73,6 @@ var panicClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/panic-recovered-by-task", Rule: "G7",
-		Why: "a panic that the task recovers itself is its own affair: the result is what it returns",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(func(context.Context) (v int, err error) {
-				defer func() {
-					if recover() != nil {
-						v = 5
-					}
-				}()
-				return explode("boom"), nil
-			})
-			p.takes(5)
-		}),
-	},
-	{
-		Name: "group/panic-last-task", Rule: "G7",
-		Why: "a panic in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			p.run(func(context.Context) (int, error) {
-				hold.pass()
-				return explode(errA), nil
-			})
-			p.close()
-			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
-			w.blocks("the task is unfinished")
-			hold.open()
-			a, b := n.get(), m.get()
-			if b.ok {
-				a, b = b, a
-			}
-			e.require(a.ok && b == taken{}, "two calls of Next returned ", a, " and ", b, ", want a result and the drain")
-			isPanic(e, a.r, errA)
-			e.same("what Wait returned", w.get(), a.r.Err)
-			p.finish(a.r.Err)
-		}),
-	},
-	{
 		Name: "group/panic-mode-off", Rule: "G7", Needs: eager,
 		Why: "with panic-to-error off everything else holds as before: order, errors, limit, drain",
 		Check: check(func(e *Env) {
@@ -207,45 +169,6 @@ var goexitClauses = []Clause{
 			want := taken{r: group.Result[int]{Err: group.ErrGoexit}, ok: true}
 			e.require(a == want && b == taken{}, "two calls of Next returned ", a, " and ", b, ", want ", want, " and the drain")
 			e.same("what Wait returned", w.get(), group.ErrGoexit)
-			p.finish(group.ErrGoexit)
-		}),
-	},
-	{
-		Name: "group/goexit-runs-deferred", Rule: "G7", On: Platform{Goexit: true},
-		Why: "the deferred functions of the task have run when its result comes: what they release is released",
-		Check: oneGroup(func(e *Env, p *probe) {
-			deferred := false
-			p.run(func(ctx context.Context) (int, error) {
-				defer func() { deferred = true }()
-				return exiting(ctx)
-			})
-			p.takesError(0, group.ErrGoexit)
-			e.require(deferred, "the deferred function of the task has not run")
-			p.finish(group.ErrGoexit)
-		}),
-	},
-	{
-		Name: "group/goexit-many", Rule: "G7", On: Platform{Goexit: true},
-		Why: "any number of tasks may end their goroutine: those that run tasks are replaced",
-		Check: check(func(e *Env) {
-			const n = 40
-			p := e.open(group.WithFailFast(false))
-			for i := range n {
-				if i%2 == 0 {
-					p.run(exiting)
-				} else {
-					p.run(value(1))
-				}
-			}
-			sum, exits := 0, 0
-			for range n {
-				r := p.take()
-				sum += r.Value
-				if r.Err == group.ErrGoexit {
-					exits++
-				}
-			}
-			e.require(sum == n/2 && exits == n/2, exits, " of ", n/2, " Goexits and ", sum, " of ", n/2, " values came")
 			p.finish(group.ErrGoexit)
 		}),
 	},

@@ -31,20 +31,6 @@ var promiseClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/promise-overlap-many", Rule: "G2", Kind: Promised, Needs: overlapEager,
-		Why: "Overlap is promised: however many tasks wait, the next one runs, or sleeping tasks would stop the group",
-		Check: oneGroup(func(e *Env, p *probe) {
-			const n = 300
-			hold := e.gate()
-			for i := range n {
-				p.run(gated(hold, i, nil))
-			}
-			e.reached(hold, n)
-			hold.open()
-			p.takesAll(n)
-		}),
-	},
-	{
 		Name: "group/promise-eager", Rule: "G2", Kind: Promised, Needs: eager,
 		Why: "Eager is promised: an accepted task runs although no goroutine is in Next or Wait",
 		Check: oneGroup(func(e *Env, p *probe) {

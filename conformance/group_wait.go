@@ -136,21 +136,6 @@ var waitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/wait-and-next", Rule: "G5",
-		Why: "Wait and Next may wait at the same time, and the last task releases both",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := p.held(1, nil)
-			p.close()
-			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
-			w.blocks("the task is unfinished")
-			hold.open()
-			e.same("what Wait returned", w.get(), nil)
-			a, b := n.get(), m.get()
-			want := taken{r: group.Result[int]{Value: 1}, ok: true}
-			e.require(a == want && b == taken{} || b == want && a == taken{}, "two calls of Next returned ", a, " and ", b, ", want value 1 and the drain")
-		}),
-	},
-	{
 		Name: "group/wait-first-error", Rule: "G5",
 		Why: "Wait returns the error of the task that failed first; later ones are often only its consequences",
 		Check: check(func(e *Env) {
@@ -292,18 +277,6 @@ var waitClauses = []Clause{
 			q.waits(errA)
 			q.cancel(errB)
 			q.finish(errA)
-		}),
-	},
-	{
-		Name: "group/wait-settled-untaken", Rule: "G5",
-		Why: "a closed group settles when its last task ends, whether or not anybody takes the results",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(value(1))
-			p.close()
-			p.waits(nil)
-			p.cancel(errA)
-			p.waits(nil)
-			p.takes(1)
 		}),
 	},
 }

@@ -43,45 +43,6 @@ var taskCancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cancel-before-start-in-a-task", Rule: "X2",
-		Why: "a task that another one starts and cancels before it has begun never runs, nor is it run by those who wait for it",
-		Check: tasks(func(r *runner) {
-			const n = 60
-			var canceled [n]atomic.Bool
-			var late atomic.Int32
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				var all [n]*task.Future[int]
-				for i := range all {
-					all[i] = task.Fork(ctx, func(context.Context) (int, error) {
-						if canceled[i].Load() {
-							late.Add(1)
-						}
-						return 1, nil
-					})
-				}
-				off := 0
-				for i := range n {
-					k := i * 7 % n
-					if all[k].Cancel() {
-						canceled[k].Store(true)
-						off++
-						_, err := all[k].Value(ctx)
-						r.e.require(errors.Is(err, context.Canceled), "Value of a canceled task returned ", err)
-					}
-				}
-				return off, nil
-			})
-			a := r.answer(f)
-			r.e.require(a.err == nil, "Value returned ", a.String())
-			r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
-			r.idle()
-			r.late(int(late.Load()), n)
-			if !r.e.Impl.Promises.Overlap && !r.anyOrder() {
-				r.e.require(a.v == n, "only ", a.v, " of ", n, " tasks could be canceled, though none can have begun")
-			}
-		}),
-	},
-	{
 		Name: "task/cancel-not-begun", Rule: "X2", Lacks: eager,
 		Why: "a task that was not asked for can be canceled for sure: it is Cancelled at once, and stays it",
 		Check: tasks(func(r *runner) {

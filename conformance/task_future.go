@@ -77,44 +77,6 @@ var futureClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/future-chain", Rule: "X6", On: Platform{Heap: true},
-		Why: "a chain of futures that were all started before, each waiting for the next one, is resolved, whichever end is asked for first",
-		Check: tasks(func(r *runner) {
-			for _, last := range []bool{true, false} {
-				const n = 1000
-				var all [n]*task.Future[int]
-				made := r.e.gate() // all is written
-				for i := range all {
-					all[i] = task.Go(r.x, func(ctx context.Context) (int, error) {
-						<-made.opened
-						if last && i == n-1 || !last && i == 0 {
-							return 1, nil
-						}
-						next := all[(i+1)%n]
-						if !last {
-							next = all[i-1]
-						}
-						v, err := next.Value(ctx)
-						return v + 1, err
-					})
-				}
-				made.open()
-				if last {
-					r.gives(all[0], n)
-				} else {
-					r.gives(all[n-1], n)
-				}
-				for i, f := range all {
-					want := n - i
-					if !last {
-						want = i + 1
-					}
-					r.gives(f, want)
-				}
-			}
-		}),
-	},
-	{
 		Name: "task/future-diamond", Rule: "X6",
 		Why: "two tasks that wait for a third, and one that waits for both: the shared one runs once and stops no task",
 		Check: tasks(func(r *runner) {
@@ -185,24 +147,6 @@ var futureClauses = []Clause{
 				})
 				r.gives(f, n*(n-1)/2)
 			}
-		}),
-	},
-	{
-		Name: "task/future-passed-on", Rule: "X3", On: Platform{Heap: true},
-		Why: "a future can be handed to another task, and waited for by one that did not start it: it has no owner",
-		Check: tasks(func(r *runner) {
-			const n = 100
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				last := task.Fork(ctx, returns(0))
-				for range n { // a pipeline, started from its beginning
-					last = task.ForkCall(ctx, func(ctx context.Context, before *task.Future[int]) (int, error) {
-						v, err := before.Value(ctx)
-						return v + 1, err
-					}, last)
-				}
-				return last.Value(ctx)
-			})
-			r.gives(f, n)
 		}),
 	},
 }
@@ -305,35 +249,6 @@ var taskErrorClauses = []Clause{
 			r.is(f, task.Failed)
 		}),
 	},
-	{
-		Name: "task/panic-many", Rule: "X4",
-		Why: "any number of tasks may panic, also nested and while others wait for them",
-		Check: tasks(func(r *runner) {
-			const n = 60
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				var all [n]*task.Future[int]
-				for i := range all {
-					all[i] = task.Fork(ctx, func(ctx context.Context) (int, error) {
-						if i%2 == 0 {
-							return explode(errA), nil
-						}
-						_, err := task.Fork(ctx, panicking(errB)).Value(ctx)
-						return 0, err
-					})
-				}
-				failed := 0
-				for i, f := range all {
-					_, err := f.Value(ctx)
-					if i%2 == 0 && errors.Is(err, errA) || i%2 == 1 && errors.Is(err, errB) {
-						failed++
-					}
-				}
-				return failed, nil
-			})
-			r.gives(f, n)
-			r.gives(r.spawn(returns(1)), 1)
-		}),
-	},
 }
 
 // X4: runtime.Goexit.
@@ -354,40 +269,6 @@ var taskGoexitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/goexit-runs-deferred", Rule: "X4", On: Platform{Goexit: true},
-		Why: "the deferred functions of the task have run when it has failed: what they release is released",
-		Check: tasks(func(r *runner) {
-			deferred := false
-			r.fails(r.spawn(func(ctx context.Context) (int, error) {
-				defer func() { deferred = true }()
-				return exiting(ctx)
-			}), task.ErrGoexit)
-			r.e.require(deferred, "the deferred function of the task has not run")
-		}),
-	},
-	{
-		Name: "task/goexit-many", Rule: "X4", On: Platform{Goexit: true},
-		Why: "any number of tasks may end their goroutine: those that run tasks are replaced",
-		Check: tasks(func(r *runner) {
-			const n = 60
-			var all [n]*task.Future[int]
-			for i := range all {
-				body := returns(i)
-				if i%2 == 0 {
-					body = exiting
-				}
-				all[i] = r.spawn(body)
-			}
-			for i, f := range all {
-				if i%2 == 0 {
-					r.fails(f, task.ErrGoexit)
-				} else {
-					r.gives(f, i)
-				}
-			}
-		}),
-	},
-	{
 		Name: "task/goexit-nested", Rule: "X4", On: Platform{Goexit: true},
 		Why: "if a task that another one waits for calls Goexit, the other one learns it, or fails with ErrGoexit too where it ran inside it; nothing hangs",
 		Check: tasks(func(r *runner) {
@@ -402,19 +283,6 @@ var taskGoexitClauses = []Clause{
 			r.e.require(done(r, outside) == a, "two of those who waited got different answers")
 			r.until("no task to be Pending", func() bool { return r.x.Pending() == 0 })
 			r.gives(r.spawn(returns(1)), 1)
-		}),
-	},
-	{
-		Name: "task/goexit-canceled", Rule: "X4", On: Platform{Goexit: true},
-		Why: "a canceled task that then ends its goroutine stays Cancelled, and its worker is replaced",
-		Check: tasks(func(r *runner) {
-			for range 20 {
-				f, hold := r.held(exiting)
-				r.cancel(f)
-				hold.open()
-				r.off(f)
-				r.gives(r.spawn(returns(1)), 1)
-			}
 		}),
 	},
 }
@@ -511,25 +379,6 @@ var insideClauses = []Clause{
 				f, g := task.Go(r.x, play(&here, &there)), task.Go(r.x, play(&there, &here))
 				r.gives(f, turns)
 				r.gives(g, turns)
-			}
-		}),
-	},
-	{
-		Name: "task/yield-to-one-it-started", Rule: "X7",
-		Why: "a task that yields until one that it has started itself has run gets there, although no caller waits for that one",
-		Check: tasks(func(r *runner) {
-			for range 8 {
-				f := r.spawn(func(ctx context.Context) (int, error) {
-					var ran atomic.Bool
-					g := task.Fork(ctx, func(context.Context) (int, error) { ran.Store(true); return 1, nil })
-					for !ran.Load() {
-						if err := task.Yield(ctx); err != nil {
-							return 0, err
-						}
-					}
-					return g.Value(ctx)
-				})
-				r.gives(f, 1)
 			}
 		}),
 	},

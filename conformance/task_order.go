@@ -60,30 +60,6 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/order-yield", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
-		Why: "who yields comes after all that are ready, those that were started meanwhile as well, and goes on where it was",
-		Check: tasks(func(r *runner) {
-			t := &tape{}
-			for _, name := range []string{"a", "b", "c"} {
-				r.start(func(ctx context.Context) error {
-					for i := range 3 {
-						t.note(name, i)
-						if name == "a" && i == 1 {
-							task.Fork(ctx, func(context.Context) (int, error) { t.note("n"); return 0, nil })
-						}
-						if err := task.Yield(ctx); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-			}
-			r.flushes(0)
-			const want = "a0b0c0a1b1c1na2b2c2"
-			r.e.require(t.text() == want, "the trace is “", t.text(), "”, want “", want, "”")
-		}),
-	},
-	{
 		Name: "task/order-awaited-first", Rule: "X6", Needs: startOrder, Lacks: overlapEager,
 		Why: "what a task waits for runs next, inside the wait and ahead of all that are ready: a wait is like a call",
 		Check: tasks(func(r *runner) {
@@ -310,23 +286,6 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cycle-returned", Rule: "X6", Lacks: overlapEager,
-		Why: "a task that returns the error of a circle fails with it, and those in the circle with that: errors.As finds it from everywhere",
-		Check: tasks(func(r *runner) {
-			var all [3]*task.Future[int]
-			for i := range all {
-				all[i] = r.spawn(func(ctx context.Context) (int, error) { return all[(i+1)%3].Value(ctx) })
-			}
-			for _, f := range all {
-				a := r.answer(f)
-				var ce *task.CycleError
-				r.e.require(errors.As(a.err, &ce), "Value returned ", a.String(), ", want a *task.CycleError in it")
-				r.is(f, task.Failed)
-			}
-			r.gives(r.spawn(returns(1)), 1)
-		}),
-	},
-	{
 		Name: "task/no-cycle", Rule: "X6", Lacks: eager,
 		Why: "waits that look like a circle and are none go well: a task that was waited for before, or that waits for one that is over",
 		Check: tasks(func(r *runner) {
@@ -408,22 +367,6 @@ var taskPromiseClauses = []Clause{
 			})
 			r.gives(f, 2)
 			r.gives(g, 1)
-		}),
-	},
-	{
-		Name: "task/promise-overlap-many", Rule: "X7", Kind: Promised, Needs: overlapEager,
-		Why: "Overlap is promised: however many tasks wait for something else than tasks, the next one runs, or sleeping tasks would stop the executor",
-		Check: tasks(func(r *runner) {
-			const n = 300
-			hold := r.e.gate()
-			all := make([]*task.Future[int], n)
-			for i := range all {
-				all[i] = r.spawn(func(context.Context) (int, error) { hold.pass(); return i, nil })
-			}
-			r.reached(hold, n)
-			r.gives(r.spawn(returns(1)), 1)
-			hold.open()
-			r.givesAll(all)
 		}),
 	},
 	{

@@ -12,23 +12,6 @@ import (
 // X1: a task is started.
 var startClauses = []Clause{
 	{
-		Name: "task/start-runs", Rule: "X1",
-		Why: "a task that was started runs, and what it returns is its value: that is what an executor is for",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(returns(42))
-			r.gives(f, 42)
-			var ran atomic.Int32
-			h := r.start(func(context.Context) error { ran.Add(1); return nil })
-			err := done(r, start(r.e, "Wait", func() error { return h.Wait(context.Background()) }))
-			r.e.same("what Wait returned", err, nil)
-			r.e.require(ran.Load() == 1, "a task without a value ran ", int(ran.Load()), " times")
-			g := atOnce(r, "Call", func() *task.Future[int] {
-				return task.Call(r.x, func(_ context.Context, n int) (int, error) { return 2 * n, nil }, 21)
-			})
-			r.gives(g, 42)
-		}),
-	},
-	{
 		Name: "task/start-once", Rule: "X1",
 		Why: "each of many tasks runs once, waited for or not, or work is lost or done twice",
 		Check: tasks(func(r *runner) {

@@ -98,32 +98,6 @@ var handleClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/done-by-many", Rule: "X2", Kind: Stochastic,
-		Why: "goroutines that ask for Done at the same time, and while the task ends, get one channel, and it is closed",
-		Check: tasks(func(r *runner) {
-			for range r.e.rounds() {
-				const n = 6
-				f, hold := r.held(returns(1))
-				var calls [n]*call[<-chan struct{}]
-				for i := range calls {
-					calls[i] = start(r.e, "Done", func() <-chan struct{} {
-						for range i {
-							yield()
-						}
-						return f.Done()
-					})
-				}
-				hold.open()
-				first := calls[0].await()
-				for _, c := range calls {
-					r.e.require(c.await() == first, "two calls of Done returned two channels")
-				}
-				r.gives(f, 1)
-				r.e.require(f.Done() == first, "Done returned another channel when the task was over")
-			}
-		}),
-	},
-	{
 		Name: "task/value-visible", Rule: "X2", Kind: Stochastic,
 		Why: "who has seen that a task is over, by Wait, Done or Status, sees all that it did, and its value",
 		Check: tasks(func(r *runner) {

@@ -601,7 +601,7 @@ var wrongExecutors = []wrong{
 	{"every fiftieth task forgotten", "start-once fork-many"},
 	{"task run by its starter", "start-on-another-goroutine fork-on-another-goroutine"},
 	{"tasks started by who waits only", "promise-eager start-once"},
-	{"one task at a time", "promise-overlap promise-overlap-many promise-overlap-forks future-nested"},
+	{"one task at a time", "promise-overlap promise-overlap-forks future-nested"},
 	{"tasks accepted after Close", "close-refuses close-refuses-forks close-in-a-task"},
 
 	// Counting.
@@ -622,7 +622,7 @@ var wrongExecutors = []wrong{
 	{"goroutine left by Close", "leaves-no-goroutine goroutines-bounded"},
 
 	// States and waits.
-	{"Done made anew", "done-same done-by-many"},
+	{"Done made anew", "done-same"},
 	{"Done closed when the task returns", "done-closed-at-the-end cancel-in-progress"},
 	{"one waiter released", "wait-by-many cancel-releases-waiters wait-same-for-ever"},
 	{"waiters released when the task returns", "cancel-releases-waiters cancel-in-progress"},
@@ -640,7 +640,7 @@ var wrongExecutors = []wrong{
 	{"Cancel cancels others, too", "cancel-only-one"},
 
 	// Goexit, yields, and what is left.
-	{"Goexit loses the end", "goexit goexit-many goexit-nested"},
+	{"Goexit loses the end", "goexit goexit-nested"},
 	{"Goexit taken for success", "goexit goexit-nested"},
 	{"Yield swallows the turn", "yield yield-lets-others-run future-memoised"},
 	{"Flush says what it was asked", "flush-of-eager"},
@@ -651,13 +651,13 @@ var wrongExecutors = []wrong{
 // wrongLoneExecutors is the same for executors that run one task at a time, on demand.
 var wrongLoneExecutors = []wrong{
 	{"tasks run by themselves", "demand-only"},
-	{"newest task first", "order-start order-trace order-yield"},
+	{"newest task first", "order-start order-trace"},
 	{"random order", "promise-deterministic order-start"},
-	{"who yields comes first", "order-trace order-yield"},
+	{"who yields comes first", "order-trace"},
 	{"awaited task in its turn", "order-awaited-first"},
 	{"who waited comes last", "order-awaited-first"},
-	{"circle not noticed", "cycle cycle-returned"},
-	{"circle of many not noticed", "cycle cycle-returned"},
+	{"circle not noticed", "cycle"},
+	{"circle of many not noticed", "cycle"},
 	{"tasks numbered from 0", "cycle"},
 	{"budget of 1,000", "flush-budget"},
 	{"ends counted as steps", "flush-counts-steps order-trace"},
