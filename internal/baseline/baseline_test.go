@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"github.com/dynolab/dyno/internal/jobs"
 )
 
-// keep keeps a baseline of one package, whose binary says text.
+// keep keeps a baseline of one package, whose binary says text in two layouts.
 func keep(t *testing.T, s Store, module, name, text string) *Baseline {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,8 +26,13 @@ func keep(t *testing.T, s Store, module, name, text string) *Baseline {
 		if err != nil {
 			return err
 		}
+		write(t, filepath.Join(dir, "x.test"), text+", moved")
+		moved, err := p.File(filepath.Join(dir, "x.test"))
+		if err != nil {
+			return err
+		}
 		folder, err := p.Folder(dir)
-		b.Packages = []Package{{Pkg: "example.com/m", Images: []string{image}, Folder: folder}}
+		b.Packages = []Package{{Pkg: "example.com/m", Images: []string{image, moved}, Folder: folder}}
 		return err
 	})
 	if err != nil {
@@ -52,19 +58,47 @@ func TestKeepAndOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	images, folder, err := b.Images(b.Packages[0], filepath.Join(t.TempDir(), "in"), 5)
-	if err != nil || len(images) != 1 {
+	if err != nil || len(images) != 2 {
 		t.Fatalf("%v, %v", images, err)
 	}
-	for path, want := range map[string]string{images[0]: "two", filepath.Join(folder, "testdata", "in"): "read by two"} {
+	if one, _, err := b.Images(b.Packages[0], filepath.Join(t.TempDir(), "in"), 1); err != nil || len(one) != 1 || filepath.Base(one[0]) != filepath.Base(images[0]) {
+		t.Errorf("one layout: %v, %v", one, err)
+	}
+	if _, _, err := b.Images(b.Packages[0], filepath.Dir(folder), 1); err == nil {
+		t.Error("a folder that is there is written into")
+	}
+	for path, want := range map[string]string{images[0]: "two", images[1]: "two, moved", filepath.Join(folder, "testdata", "in"): "read by two"} {
 		if got, err := os.ReadFile(path); string(got) != want || err != nil {
 			t.Errorf("%s says %q, %v; want %q", path, got, err, want)
 		}
 	}
-	all, err := s.All()
-	if len(all) != 2 || err != nil || all[0].Name != "release/1.0" || all[1].Module != "example.com/other" {
-		t.Errorf("%d baselines, %v", len(all), err)
+	var size int64
+	for _, p := range b.Parts {
+		info, err := os.Stat(jobs.PartPath(b.folder, p.SHA256))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
 	}
-	left, _ := filepath.Glob(filepath.Join(glob(s.of("example.com/m")), ".new*"))
+	if b.Size() != size {
+		t.Errorf("its size is %d, want %d", b.Size(), size)
+	}
+	// One that cannot be packed leaves the one of its name.
+	failed := errors.New("no packing")
+	if err := s.Keep(&Baseline{Name: "release/1.0", Module: "example.com/m"}, func(*jobs.Packer) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("a packer that fails: %v", err)
+	}
+	keep(t, s, "example.com/m", "b", "four")
+	keep(t, s, "example.com/m", "z", "five")
+	all, err := s.All()
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Module+" "+b.Name)
+	}
+	if got := strings.Join(names, ", "); err != nil || got != "example.com/m b, example.com/m release/1.0, example.com/m z, example.com/other before" {
+		t.Errorf("baselines are %s, %v", got, err)
+	}
+	left, _ := filepath.Glob(filepath.Join(glob(s.of("example.com/m")), ".*"))
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -76,17 +110,36 @@ func TestKeepAndOpen(t *testing.T) {
 	}
 }
 
+// TestAgain: what keeps the same anew names the commit, if all of it was committed.
+func TestAgain(t *testing.T) {
+	commit := strings.Repeat("ab", 20)
+	for want, b := range map[string]Baseline{
+		"x abababababab -tags=a": {Commit: commit, Dirty: "false", Build: " -tags=a"},
+		"x abc":                  {Commit: "abc", Dirty: "false"},
+		"x":                      {Commit: commit, Dirty: "true"},
+		"x -race":                {Dirty: "false", Build: " -race"},
+	} {
+		b.Name = "x"
+		if got := b.Again(); got != "benchrun ab --save-baseline "+want {
+			t.Errorf("%+v: %s", b, got)
+		}
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	s := Store(t.TempDir())
 	keep(t, s, "example.com/m", "before", "x")
 	keep(t, s, "example.com/m", "v1.2.0", "x")
 	keep(t, s, "example.com/other", "elsewhere", "x")
+	long := strings.Repeat("x", 100)
 	for name, want := range map[string]string{
 		"befor":     `there is no baseline "befor" of example.com/m; did you mean before?`,
 		"V1.2":      "did you mean v1.2.0?",
 		"elsewhere": "but one of example.com/other: benchrun ab --save-baseline elsewhere",
 		"zzzzzzzz":  "; there are before, v1.2.0: benchrun ab --save-baseline zzzzzzzz",
 		"":          "cannot name a baseline",
+		long:        "there is no baseline",
+		long + "x":  "cannot name a baseline",
 		"..":        "cannot name a baseline",
 		".new-1":    "cannot name a baseline",
 		"-x":        "cannot name a baseline",

@@ -1,7 +1,11 @@
 package counter
 
 import (
+	"errors"
 	"maps"
+	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,6 +66,53 @@ func TestMinus(t *testing.T) {
 	got := Profile{a: 30, b: 4}.Minus(Profile{a: 10, c: 2}, 2)
 	if want := (Profile{a: 10, b: 2, c: -1}); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestMean(t *testing.T) {
+	a, b := Place{Func: "a"}, Place{Func: "b"}
+	if got, want := Mean([]Profile{{a: 30, b: 4}, {a: 10}}), (Profile{a: 20, b: 2}); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestCount: what of the runtime goes by the clock counts nowhere, and what collects is not a program's own.
+func TestCount(t *testing.T) {
+	for function, want := range map[string]Count{
+		"runtime.retake": {}, "runtime.(*pageAlloc).find": {}, "runtime.(*scavengeIndex).alloc": {},
+		"runtime.gcAssistAlloc": {All: 1}, "runtime.(*lfstack).push": {All: 1}, "runtime.markrootSpans": {All: 1},
+		"runtime.mallocgc": {1, 1}, "m.gcDrain": {1, 1}, "m.sysmon": {1, 1}, "sysmon": {1, 1}, "runtime.(*mheap).alloc": {1, 1},
+	} {
+		if got := (Profile{{Func: function}: 1}).Count(); got != want {
+			t.Errorf("%s counts %+v, want %+v", function, got, want)
+		}
+	}
+}
+
+// TestTool: how a process is started so that its counts depend on the program, with the user's settings.
+func TestTool(t *testing.T) {
+	tool := &Tool{path: "/v", version: "valgrind-3"}
+	under := tool.Under("a%b")
+	if got := strings.Join(under, " "); got != "/v -q --tool=cachegrind --cache-sim=no --branch-sim=no --vgdb=no --cachegrind-out-file=a%%b" {
+		t.Errorf("it runs under %s", got)
+	}
+	for own, want := range map[string]string{"": settings, "gctrace=1": "gctrace=1," + settings} {
+		t.Setenv("GODEBUG", own)
+		if got := tool.Env(); !slices.Equal(got, []string{"GODEBUG=" + want}) {
+			t.Errorf("its environment is %q", got)
+		}
+	}
+	if settings != "asyncpreemptoff=1,gcstoptheworld=1,randautoseed=0,cpu.rdtscp=off" || tool.String() != "cachegrind of valgrind-3" {
+		t.Errorf("%s with %s", tool, settings)
+	}
+	if cmd := exec.Command("x"); tool.Seed(cmd, 1) != nil || cmd.SysProcAttr != nil || tool.Seeded() {
+		t.Error("a process is traced whose chance cannot be chosen")
+	}
+	if runtime.GOOS == "linux" {
+		t.Setenv("PATH", t.TempDir())
+		if _, err := Find(t.Context()); !errors.Is(err, ErrNone) {
+			t.Errorf("without a tool: %v", err)
+		}
 	}
 }
 
