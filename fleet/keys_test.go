@@ -1,15 +1,18 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 )
 
 var someJob = strings.Repeat("ab", 32)
@@ -71,6 +74,23 @@ func TestOwnKey(t *testing.T) {
 			t.Errorf("the keys are %q", keys)
 		}
 	}
+	pair, err := nkeys.CreateAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"no key", string(seed)} {
+		other := t.TempDir()
+		if err := os.WriteFile(filepath.Join(other, keyName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OwnKey(other); err == nil {
+			t.Errorf("%.6q is taken for a user's key", text)
+		}
+	}
 	info, err := os.Stat(filepath.Join(home, keyName))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key has the mode %v, %v", info.Mode(), err)
@@ -108,10 +128,29 @@ func TestOrders(t *testing.T) {
 		}
 		return b
 	}
+	pair, err := nkeys.CreateAccount()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := &Key{public, pair} // is of no user
+	for name, good := range map[string][]byte{
+		"as long as an order may be": append(slices.Clone(data), bytes.Repeat([]byte(" "), mostOrder-len(data))...),
+		"a title as long":            signed(key, Order{Job: someJob, Machine: "one", Title: strings.Repeat("x", 1000)}),
+	} {
+		if _, err := readOrder(good); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	for name, bad := range map[string][]byte{
 		"nothing":         nil,
 		"no JSON":         []byte("{"),
-		"huge":            make([]byte, mostOrder+1),
+		"huge":            append(slices.Clone(data), bytes.Repeat([]byte(" "), mostOrder+1-len(data))...),
+		"a long title":    signed(key, Order{Job: someJob, Machine: "one", Title: strings.Repeat("x", 1001)}),
+		"an account":      signed(account, Order{Job: someJob, Machine: "one"}),
 		"no signature":    another(func(s *signedOrder) { s.Signature = nil }),
 		"another machine": another(func(s *signedOrder) { s.Order = []byte(strings.Replace(string(s.Order), `"one"`, `"two"`, 1)) }),
 		"another sender": another(func(s *signedOrder) {
@@ -193,16 +232,20 @@ func TestGrants(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
-	for _, g := range []Grant{{RoleAgent, a, ""}, {RoleAgent, a, "*"}, {RoleSender, s, "x"}, {"root", s, ""}, {RoleSender, "SU" + s, ""}} {
+	for _, g := range []Grant{{RoleAgent, a, ""}, {RoleAgent, a, "*"}, {RoleSender, s, "x"}, {"root", s, ""}, {RoleSender, "SU" + s, ""}, {RoleOwner, s, "x"}} {
 		if Allow(home, g) == nil {
 			t.Errorf("%v is granted", g)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(home, grantsName), []byte("agent "+a+" one two\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Grants(home); err == nil || !strings.Contains(err.Error(), "keys:1: ") {
-		t.Errorf("a line with a word too many: %v", err)
+	for text, want := range map[string]string{
+		"# as people write\n\n owner " + s + "\n": "", "agent " + a + " one two\n": "keys:1: ", "# owner\nowner\n": "keys:2: ", "owner " + s + "\nsender x\n": "keys:2: ",
+	} {
+		if err := os.WriteFile(filepath.Join(home, grantsName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Grants(home); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && (len(got) != 1 || got[0] != Grant{Role: RoleOwner, Key: s}) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
 	}
 }
 
