@@ -2,10 +2,12 @@ package bisect
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +25,7 @@ type spyLab struct {
 	fail    int                     // which call is the one that fails
 	calls   int
 
+	events   []Event
 	seenSame []int // positions that were the same program, in no order
 	say      func(format string, a ...any)
 }
@@ -108,6 +111,29 @@ func (l *spyLab) find(t *testing.T, o Options) *Answer {
 	return a
 }
 
+// finder returns one of this lab that has not begun.
+func (l *spyLab) finder() *finder {
+	f := &finder{Options: timeOptions(), lab: l, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
+	f.Report = func(e Event) { l.events = append(l.events, e) }
+	return f
+}
+
+// hunt returns the search of a range whose ends differ by these levels.
+func (l *spyLab) hunt(first, last int, ends ...float64) *hunt {
+	return &hunt{finder: l.finder(), Search: New(uniform(last-first), ends), first: first, last: last, known: make(map[int]bool)}
+}
+
+// told are the events of a kind, as "position-last".
+func (l *spyLab) told(kind EventKind) (all []string) {
+	for _, e := range l.events {
+		if e.Kind == kind {
+			all = append(all, fmt.Sprintf("%d-%d", e.Position, e.Last))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // proofs are the measurements that were proofs.
 func (l *spyLab) proofs() (all []Measurement) {
 	for _, m := range l.asked {
@@ -177,8 +203,7 @@ func TestProofs(t *testing.T) {
 		proof       bool
 	}{{4, 5, true}, {4, 6, false}, {4, 9, false}} {
 		l := spy(10, 0.001, map[int]float64{5: 0.03})
-		f := &finder{Options: timeOptions(), lab: l, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
-		f.Report = func(Event) {}
+		f := l.finder()
 		if err := f.rest(t.Context(), c.first, c.last, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -389,15 +414,13 @@ func TestNearest(t *testing.T) {
 	} {
 		l := spy(first+20, 0.001, nil)
 		l.broken = func(p int) bool { return c.broken > 0 && p == first+c.broken }
-		f := &finder{Options: timeOptions(), lab: l, built: make(map[int]Build), answer: &Answer{Broken: make(map[int]string)}}
-		f.Report = func(Event) {}
-		h := &hunt{finder: f, Search: New(uniform(20), []float64{0.02, 0.021}), first: first, last: first + 20, known: make(map[int]bool)}
+		h := l.hunt(first, first+20, 0.02, 0.021)
 		for _, p := range c.excluded {
 			h.Exclude(p)
 		}
 		got, err := h.nearest(t.Context(), first+c.from, c.by)
 		var tried []int
-		for p := range f.built {
+		for p := range h.built {
 			tried = append(tried, p-first)
 		}
 		slices.Sort(tried)
@@ -449,5 +472,262 @@ func TestBetweenLevels(t *testing.T) {
 		if errors, blocks := s.Between(3); errors != 0 || blocks != 0 {
 			t.Errorf("a version that was not visited: %v, %d", errors, blocks)
 		}
+	}
+}
+
+// TestKnow: a version of the range that is the same program as another one that can be measured is
+// searched no more, nor is what lies between.
+func TestKnow(t *testing.T) {
+	const first, last = 5, 25
+	for _, c := range []struct {
+		position int
+		b        Build
+		same     []string
+		from, to int // versions that cannot be it, of the range's own numbers
+	}{
+		{12, Build{Identity: "x"}, []string{"12-9"}, 5, 7},
+		{6, Build{Identity: "a"}, []string{"6-5"}, 1, 1},
+		{24, Build{Identity: "b"}, []string{"24-25"}, 20, 20},
+		{10, Build{}, nil, 0, 0},
+		{15, Build{Identity: "p"}, nil, 0, 0},
+		{15, Build{Identity: "x", Problem: "does not build"}, nil, 0, 0},
+		{9, Build{Identity: "x"}, nil, 0, 0},
+	} {
+		l := spy(40, 0.001, nil)
+		h := l.hunt(first, last, 0.02, 0.021)
+		h.built = map[int]Build{5: {Identity: "a"}, 9: {Identity: "x"}, 11: {}, 16: {Identity: "p", Problem: "does not build"}, 25: {Identity: "b"}, 2: {Identity: "x"}, 30: {Identity: "x"}}
+		got := h.know(c.position, c.b)
+		if told := l.told(EventSame); got != (c.same != nil) || !slices.Equal(told, c.same) {
+			t.Errorf("%+v: same %t, told %v", c, got, told)
+		}
+		for i, p := range h.prior {
+			if out := i+1 >= c.from && i+1 <= c.to; (p == 0) != out {
+				t.Errorf("%+v: version %d has the weight %v", c, i+1, p)
+			}
+		}
+		if i := c.position - first - 1; h.excluded[i] != (c.b.Problem != "") || h.ready[i] != (c.b.Problem == "") {
+			t.Errorf("%+v: excluded %t, ready %t", c, h.excluded[i], h.ready[i])
+		}
+		if h.know(c.position, Build{Identity: "a"}) || len(l.told(EventSame)) != len(c.same) {
+			t.Errorf("%+v: what is known is taken in again", c)
+		}
+	}
+}
+
+// TestSearchKnows: the search of a part begins with what came of building its versions before, and
+// with its own weights.
+func TestSearchKnows(t *testing.T) {
+	l := spy(30, 0.0005, map[int]float64{12: 0.03})
+	f := l.finder()
+	f.built = map[int]Build{2: {Identity: "z"}, 8: {Problem: "does not build"}, 22: {Identity: "z"}, 25: {Identity: "z"}}
+	f.Weights = slices.Repeat([]float64{1}, 30)
+	f.Weights[7], f.Weights[11] = 100, 1000
+	ends, err := l.world.Measure(t.Context(), Measurement{Positions: []int{5, 25}, Blocks: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.search(t.Context(), 5, 25, ends); err != nil {
+		t.Fatal(err)
+	}
+	if told := l.told(EventSame); !slices.Equal(told, []string{"22-25"}) {
+		t.Errorf("the same are %v", told)
+	}
+	for _, m := range l.asked {
+		if slices.Contains(m.Positions, 8) {
+			t.Errorf("what does not build is measured: %+v", m)
+		}
+	}
+	if len(f.answer.Steps) != 1 || f.answer.Steps[0].Position != 12 || l.asked[0].Positions[2] != 11 && l.asked[0].Positions[2] != 12 {
+		t.Errorf("%+v after %+v", f.answer.Steps, l.asked)
+	}
+}
+
+// TestTimeUp: that there was no time for something stays said.
+func TestTimeUp(t *testing.T) {
+	l := spy(10, 0.001, nil)
+	l.time = 2
+	f := l.finder()
+	if !f.fits(2) || f.answer.TimeUp || f.fits(2.1) || !f.answer.TimeUp || !f.fits(1) || !f.answer.TimeUp {
+		t.Errorf("time up %t", f.answer.TimeUp)
+	}
+}
+
+// TestSteps: the ends of a range are held against one another, whatever the others of a measurement
+// were held against.
+func TestSteps(t *testing.T) {
+	for _, c := range []struct{ base, last, want []float64 }{
+		{[]float64{1, 2}, []float64{5, 9}, []float64{4, 7}},
+		{[]float64{1}, []float64{5, 9}, []float64{5, 9}},
+		{[]float64{1, 2, 3}, []float64{5, 9}, []float64{5, 9}},
+		{nil, []float64{5}, []float64{5}},
+	} {
+		m := &Measured{Levels: map[int][]float64{3: c.base, 7: c.last}}
+		if got := m.steps(3, 7); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: steps are %v", c, got)
+		}
+	}
+	l := spy(20, 0.001, nil)
+	h := l.hunt(5, 15, 0.02, 0.021)
+	h.take(&Measured{Levels: map[int][]float64{5: {0.1, 0.2}, 15: {0.3, 0.5}, 9: {0.7, 0.9, 1}}}, 9)
+	v := h.visits[0]
+	if want := []float64{0.7 - 0.1 - 0.1, 0.9 - 0.2 - 0.15}; v.position != 4 || len(v.values) != 2 || math.Abs(v.values[0]-want[0])+math.Abs(v.values[1]-want[1]) > 1e-12 {
+		t.Errorf("a visit saw %+v, want %v", v, want)
+	}
+	if ends := h.ends[2:]; len(ends) != 2 || math.Abs(ends[0]-0.2)+math.Abs(ends[1]-0.3) > 1e-12 {
+		t.Errorf("the ends are %v", ends)
+	}
+}
+
+// TestHeight: how high a step is, is measured once more if its blocks do not tell, in as many as it
+// takes, if there may be so many and there is time.
+func TestHeight(t *testing.T) {
+	for _, c := range []struct {
+		need   int // of two blocks
+		exact  bool
+		noisy  bool
+		time   float64
+		blocks []int
+		why    bool
+	}{
+		{2, false, false, 0, nil, false},
+		{5, false, false, 0, []int{12}, false},
+		{20, false, false, 0, []int{20}, false},
+		{48, false, false, 0, []int{48}, false},
+		{49, false, false, 0, nil, true},
+		{49, true, false, 0, nil, false},
+		{48, false, false, 4, []int{48}, false},
+		{48, false, false, 3.9, nil, true},
+		{20, false, true, 0, []int{20}, true},
+	} {
+		l := spy(30, 0.0001, map[int]float64{12: 0.03})
+		if l.time = c.time; c.noisy {
+			l.sigma = 0.5
+		}
+		l.built[5], l.built[25] = true, true
+		f := l.finder()
+		f.Exact = c.exact
+		d := 0.03 * math.Sqrt((float64(c.need)-0.1)/32)
+		ends := &Measured{Levels: map[int][]float64{5: {0, 0}, 25: {0.03 - d, 0.03 + d}}}
+		levels, why, err := f.height(t.Context(), 5, 25, ends)
+		var blocks []int
+		for _, m := range l.asked {
+			blocks = append(blocks, m.Blocks)
+		}
+		if err != nil || !slices.Equal(blocks, c.blocks) || (why != "") != c.why || c.why != (levels == nil) || c.why && !c.noisy && !strings.Contains(why, fmt.Sprintf("about %d blocks", c.need)) {
+			t.Errorf("%+v: %v, %q, %v after blocks %v", c, levels, why, err, blocks)
+		}
+	}
+}
+
+// TestVisitBeforeAProof: a visit leaves time for the proof behind it, if one does.
+func TestVisitBeforeAProof(t *testing.T) {
+	for left, want := range map[float64]int{100: 9, 1.5: 6, 1.4: 4} {
+		l := spy(30, 0.03, map[int]float64{12: 0.02})
+		l.build = 1
+		l.built[5], l.built[25] = true, true
+		h := l.hunt(5, 25, -0.01, 0.02, 0.05, 0.02)
+		proof := l.Cost(h.proofPositions(5, 6), h.proofBlocks())
+		l.time = proof + left
+		if _, err := h.step(t.Context()); err != nil || l.asked[0].Blocks != want {
+			t.Errorf("with time for %v beside a proof: %+v, %v, want %d blocks", left, l.asked, err, want)
+		}
+	}
+}
+
+// TestOthers: what lies before and after a step is seen in its proof, and what differs there is
+// measured once more; if that proves nothing both together may tell.
+func TestOthers(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		l := spy(30, 0.0005, map[int]float64{11: 0.03, 20: 0.03})
+		l.evaluate = func(m Measurement, _, _ int, j Comparison) Comparison {
+			j.Proven = j.Proven && (again || len(m.Positions) == 4)
+			return j
+		}
+		h := l.hunt(5, 25, 0.06, 0.0601)
+		m, err := l.Measure(t.Context(), Measurement{Positions: h.proofPositions(10, 11), Blocks: 12, Proof: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.others(t.Context(), m, 10, 11); err != nil {
+			t.Fatal(err)
+		}
+		if rest := l.told(EventRest); !slices.Equal(rest, []string{"11-25"}) || l.alphas[0] != h.Alpha || h.same[0] != [2]int{5, 10} {
+			t.Errorf("the rest %v is seen at %v, and %v is the same", rest, l.alphas[0], h.same)
+		}
+		open := h.answer.Open
+		if again {
+			if len(h.answer.Steps) != 1 || h.answer.Steps[0].Position != 20 || len(open) > 0 {
+				t.Errorf("%+v, %+v", h.answer.Steps, open)
+			}
+		} else if len(open) != 1 || open[0].First != 11 || open[0].Last != 25 || !strings.HasPrefix(open[0].Why, "two measurements of its ends together differ by +3.0") || !slices.Equal(open[0].Suspects, upTo(11, 25)) {
+			t.Errorf("open are %+v", open)
+		}
+	}
+}
+
+// TestIsSame: what changes a range is after its first version, and its last at the latest.
+func TestIsSame(t *testing.T) {
+	f := &finder{same: [][2]int{{5, 8}, {9, 10}}}
+	if got := slices.DeleteFunc(upTo(3, 12), f.isSame); !slices.Equal(got, []int{4, 5, 9, 11, 12}) {
+		t.Errorf("of 4 to 12 remain %v", got)
+	}
+}
+
+// TestProve: a proof has the blocks that there is time for, as many as the one before told, and says
+// where what was suspected is less than the margin.
+func TestProve(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		time   float64
+		sigma  float64
+		need   int // as the proof tells, which fails
+		same   bool
+		blocks []int
+		done   bool
+		next   int // blocks of the next proof
+	}{
+		{"time for all", 0, 0.03, 1, false, []int{48}, false, 48},
+		{"for fewer", 30 / 12.0, 0.03, 1, false, []int{30}, false, 48},
+		{"for the least", 1, 0.03, 1, false, []int{12}, false, 48},
+		{"for none", 0.99, 0.03, 1, false, nil, true, 48},
+		{"what it takes", 0, 0.0001, 48, false, []int{12}, false, 48},
+		{"more than there may be", 0, 0.0001, 49, false, []int{12}, false, 12},
+		{"within the margin", 0, 0.0001, 0, true, []int{12}, true, 12},
+	} {
+		l := spy(30, c.sigma, map[int]float64{12: 0.02})
+		l.time = c.time
+		for p := range 30 {
+			l.built[p] = true
+		}
+		l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{Need: c.need, Same: c.same} }
+		h := l.hunt(5, 25, 0.02-c.sigma, 0.02, 0.02+c.sigma, 0.02)
+		weights := uniform(20)
+		weights[6] = 1000
+		h.Search = New(weights, h.ends)
+		done, err := h.prove(t.Context(), 12)
+		var blocks []int
+		for _, m := range l.asked {
+			blocks = append(blocks, m.Blocks)
+		}
+		if err != nil || done != c.done || !slices.Equal(blocks, c.blocks) || h.proofBlocks() != c.next {
+			t.Errorf("%s: done %t, %v, after blocks %v, and %d next", c.name, done, err, blocks, h.proofBlocks())
+		}
+		if open := h.answer.Open; (len(open) == 1) != c.done || c.same && (open[0].First != 11 || !strings.HasPrefix(open[0].Why, "it is where both ends' levels meet")) {
+			t.Errorf("%s: open are %+v", c.name, open)
+		}
+	}
+}
+
+// TestNarrow: where nothing between can be measured, a proof of the ends is tried as often as any.
+func TestNarrow(t *testing.T) {
+	l := spy(30, 0.001, map[int]float64{12: 0.02})
+	l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{} }
+	h := l.hunt(5, 25, 0.02, 0.0201)
+	for p := 1; p < 20; p++ {
+		h.Exclude(p)
+	}
+	done, err := h.narrow(t.Context())
+	if p := l.proofs(); err != nil || !done || len(p) != mostProofs || !slices.Equal(p[0].Positions, []int{5, 25}) || len(h.answer.Open) != 1 {
+		t.Errorf("%t, %v after %+v: %+v", done, err, l.asked, h.answer.Open)
 	}
 }

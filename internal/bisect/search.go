@@ -263,14 +263,12 @@ func (s *Search) posterior() []float64 {
 	return post
 }
 
-// visited returns the positions of visits, ascending, each once, but for the last version:
-// all versions from one of them to the next, which it is not one of, are as likely.
+// visited returns the positions of visits, ascending, each once: all versions from one of them
+// to the next, which it is not one of, are as likely.
 func (s *Search) visited() []int {
 	var all []int
 	for _, v := range s.visits {
-		if v.position < len(s.prior) {
-			all = append(all, v.position)
-		}
+		all = append(all, v.position)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
