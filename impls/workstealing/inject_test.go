@@ -144,6 +144,9 @@ func TestReceiveTakesAShare(t *testing.T) {
 		if w.receive().none() || 1+w.queue.len() != c.taken {
 			t.Errorf("%d workers, %d jobs: one takes %d, want %d", c.active, c.jobs, 1+w.queue.len(), c.taken)
 		}
+		if c.taken == 1 && w.queue.own != nil {
+			t.Errorf("%d workers, %d jobs: there are places for jobs that it does not take", c.active, c.jobs)
+		}
 		for range c.jobs - c.taken {
 			p.inject.pop()
 		}

@@ -108,7 +108,7 @@ type Pool struct {
 
 	mu     sync.Mutex // guards what follows and the writing of rows and active
 	parked []*worker  // workers without a goroutine; who parked last is last
-	holes  []*worker  // workers that were dropped, for their places
+	holes  []place    // of workers that were dropped
 	made   uint32     // workers ever made
 
 	// again hands a start to one of the goroutines that rest, resting of them, or, with
@@ -294,7 +294,7 @@ func (p *Pool) seat() bool {
 
 // work is the life of a worker's goroutine.
 func (p *Pool) work(how start) {
-	if !p.frugal { // elsewhere a stack is as large as it is
+	if p.rests && !p.frugal {
 		deepen()
 	}
 	for how != notAtAll {
@@ -332,7 +332,8 @@ func (p *Pool) begin(how start) (rests bool) {
 // deepen has the goroutine's stack grow while there is next to nothing on it. A new one has 2 KiB,
 // on which a handler that sends to another process does not fit, and Go copies what
 // is on a stack that it lets grow: with a handler that took 1.3 µs, and a message
-// to another process and its reply a sixth more time.
+// to another process and its reply a sixth more time. Where goroutines do not rest each
+// task that blocks would pay for it, and with TinyGo a stack is as large as it is.
 //
 //go:noinline
 func deepen() {
@@ -584,7 +585,7 @@ func (p *Pool) hire() *worker {
 	p.made++
 	w := newWorker(p, uint64(p.made))
 	if n := len(p.holes); n > 0 {
-		w.row, w.bit, w.id = p.holes[n-1].row, p.holes[n-1].bit, p.holes[n-1].id
+		w.place = p.holes[n-1]
 		p.holes = p.holes[:n-1]
 	} else {
 		rows := *p.rows.Load()
@@ -593,7 +594,7 @@ func (p *Pool) hire() *worker {
 			p.rows.Store(&rows)
 		}
 		r := rows[len(rows)-1]
-		w.row, w.bit, w.id = r, 1<<r.used, rowSize*(len(rows)-1)+r.used
+		w.place = place{r, 1 << r.used, rowSize*(len(rows)-1) + r.used}
 		r.used++
 	}
 	w.row.workers[w.id%rowSize].Store(w)
@@ -635,7 +636,7 @@ func (p *Pool) kept() int { return max(rowSize<<apart, p.cfg.MinWorkers) }
 // drop lets go of a parked worker. Its place is used again. mu is held.
 func (p *Pool) drop(w *worker) {
 	w.row.workers[w.id%rowSize].Store(nil)
-	p.holes = append(p.holes, &worker{row: w.row, bit: w.bit, id: w.id})
+	p.holes = append(p.holes, w.place)
 }
 
 // keep sees to it that w, which has just parked, is let go when it was not

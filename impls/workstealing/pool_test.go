@@ -161,15 +161,15 @@ func TestJobsBehindABlockedOneDoNotWaitForABusyWorker(t *testing.T) {
 // would seem blocked, and have another worker started, and that one too.
 func TestRecordsAreReadAndMadeAtOnce(t *testing.T) {
 	var r records[int]
-	*r.of(&worker{id: 0}) = 1
+	*r.of(&worker{place: place{id: 0}}) = 1
 	const last = 1000
-	r.each(func(*int) { *r.of(&worker{id: last}) = 2 }) // a lock would never be had here
-	if *r.of(&worker{id: 0}) != 1 || *r.of(&worker{id: last}) != 2 {
+	r.each(func(*int) { *r.of(&worker{place: place{id: last}}) = 2 }) // a lock would never be had here
+	if *r.of(&worker{place: place{id: 0}}) != 1 || *r.of(&worker{place: place{id: last}}) != 2 {
 		t.Error("a worker's record is not the one it had")
 	}
 	sum := 0
 	for id := range last {
-		r.of(&worker{id: id})
+		r.of(&worker{place: place{id: id}})
 	}
 	n := 0
 	r.each(func(c *int) { n++; sum += *c })

@@ -105,15 +105,20 @@ type worker struct {
 	timed        bool          // since and then are of this stretch of work: it has not parked after them
 
 	// Of the pool; guarded by its mutex.
-	row  *row   // where it is
-	bit  uint32 // and its bit there
-	id   int    // the number of its place, from 0; never written again
-	busy bool   // it has a goroutine
-	head uint32 // the oldest in queue when the watchdog looked last
+	place        // never written again
+	busy  bool   // it has a goroutine
+	head  uint32 // the oldest in queue when the watchdog looked last
 
 	runs runnable // what runs now, in serveFrugally; nil between two jobs
 
 	_ [64 * apart]byte // the next worker's owner must not share the line
+}
+
+// place is where a worker is: its row, its bit there, and the number, from 0.
+type place struct {
+	row *row
+	bit uint32
+	id  int
 }
 
 var _ actor.Worker = (*worker)(nil)
@@ -622,7 +627,10 @@ func (w *worker) receive() job {
 	var tail uint32
 	if limit > 1 {
 		share = uint32(max(1, p.active.Load()))
-		if slots, tail = w.queue.room(int(limit) - 1); slots == nil || share > crowd || w.extra {
+		if share <= crowd && !w.extra {
+			slots, tail = w.queue.room(int(limit) - 1)
+		}
+		if slots == nil {
 			limit = 1
 		}
 	}
