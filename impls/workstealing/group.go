@@ -313,12 +313,14 @@ func (g *Group[T]) Wait() error {
 
 // Cancel implements [group.Group].
 func (g *Group[T]) Cancel(cause error) {
-	// Under the mutex and after settling, so that a cause that comes when the
-	// end of the group can be seen already is too late for good.
+	// After settling, so that a cause that comes when the end of the group can be seen already is
+	// too late for good. But not under the mutex: the tasks that are woken all need it.
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settle()
-	g.outcome.Cancel(cause)
+	settled := g.settle()
+	g.mu.Unlock()
+	if !settled {
+		g.outcome.Cancel(cause)
+	}
 }
 
 // run implements runnable: it runs a task.
