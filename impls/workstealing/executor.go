@@ -308,11 +308,13 @@ func (x *Executor) block(ctx context.Context, h, from *task.Handle) error {
 	}
 	if w != nil && task.Own(ctx, from) {
 		w.join(h, from) // the context ends when the task is over, which costs less to wait for
+	} else if ended := ctx.Done(); ended == nil {
+		<-x.Done(h) // a select takes longer
 	} else {
 		select {
 		case <-x.Done(h):
 			return nil
-		case <-ctx.Done():
+		case <-ended:
 		}
 	}
 	if x.Status(h) != task.Pending {

@@ -249,11 +249,18 @@ func (g *Group[T]) wait(ctx context.Context) (group.Result[T], bool, error) {
 	c := &n.Value
 	g.waiting.Push(n)
 	g.mu.Unlock()
-	select {
-	case <-c.ready:
-		g.mu.Lock()
-	case <-done:
-		g.mu.Lock()
+	ended := false
+	if done == nil {
+		<-c.ready // a select takes longer
+	} else {
+		select {
+		case <-c.ready:
+		case <-done:
+			ended = true
+		}
+	}
+	g.mu.Lock()
+	if ended {
 		if !c.answered {
 			g.waiting.Remove(n)
 			g.unflag()
