@@ -79,10 +79,6 @@ var actorHostClauses = []hostClause{
 		Name: "actor/cycles-leak-nothing", Rule: "S5", On: conformance.Platform{Heap: true},
 		Why: "suspensions, asks, timers, restarts, watches, stashes and subscriptions leave nothing behind when they end: no memory, no goroutine",
 	}, checkCycles},
-	{conformance.Clause{
-		Name: "actor/soak", Rule: "FR-009", Kind: conformance.Stochastic,
-		Why: "handled + returned to the sender + undelivered = sent, and order per sender, for as long as sends race with stops, failures and shutdowns; and nothing is left of the systems",
-	}, checkSoak},
 }
 
 // hosted returns a system of a host clause, and ends it by ending the check if anything is

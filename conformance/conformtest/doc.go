@@ -40,7 +40,6 @@
 //	actor/flood-of-a-million   a flood is handled to the last; reports what a quiet actor waits
 //	actor/model                random programs for one actor against a sequential model, shrunk (rapid)
 //	actor/cycles-leak-nothing  suspensions, at night a million, and asks, timers, restarts, watches … over and over leave nothing behind
-//	actor/soak                 everything that messages can meet with, for as many of them as DYNO_SOAK says
 //	task/linearizable          histories of one task, with its beginning and its end, are linearizable (porcupine)
 //	task/deep-joins            waits inside waits, 20,000 deep, at night 100,000; reports time and memory a level
 //	task/cancel-races-the-end-a-million-times  every race of a Cancel with an end has one winner, whom all see
@@ -62,9 +61,7 @@
 //	              failure prints the seed and the command that repeats it.
 //	DYNO_SOAK=n   the long version: every clause n times with different seeds,
 //	              and the random programs, histories and dropped groups in
-//	              proportion (1,000,000 groups from n = 1000 on); actor/soak
-//	              sends 200,000 messages n times (a tenth under -race), and
-//	              fails if it could not;
+//	              proportion (1,000,000 groups from n = 1000 on);
 //	              actor/cycles-leak-nothing has 1000 cycles n times, at most
 //	              1,000,000, and races of Cancel are 100,000 n times, at most
 //	              1,000,000. The second half of the runs is made while other

@@ -215,10 +215,3 @@ var plantedBugs = []planted{
 		},
 	},
 }
-
-func want(what string, got, want int) error {
-	if got != want {
-		return fmt.Errorf("%s: %d, want %d", what, got, want)
-	}
-	return nil
-}

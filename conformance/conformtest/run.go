@@ -106,8 +106,6 @@ type settings struct {
 	groups   int           // for group/dropped-groups
 	queued   int           // for group/queued-task-bytes
 	queueing time.Duration // for the same: submitting is given up after this
-	messages int           // for actor/soak: at least so many are sent
-	soaking  time.Duration // for actor/soak: it fails if that takes longer
 	cycles   int           // for actor/cycles-leak-nothing; of slow ones a tenth, but leastCycles
 	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
@@ -123,7 +121,7 @@ const stressByDay = 100 * time.Millisecond
 // readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day one run of a
 // stochastic clause takes about 100 ms at most, under -race with -short.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), stress: stressByDay, queueing: 500 * time.Millisecond, soaking: time.Minute}
+	set := settings{seed: rand.Uint64(), stress: stressByDay, queueing: 500 * time.Millisecond}
 	when := 0
 	switch {
 	case short && race: // what is left over is for runs without -race to count
@@ -147,7 +145,6 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		{&set.hists, [5]int{500, 500, 200, 100, 100}},
 		{&set.groups, [5]int{20_000, 50_000, 10_000, 5_000, 2_000}},
 		{&set.queued, [5]int{100_000, 100_000, 20_000, 10_000, 10_000}},
-		{&set.messages, [5]int{200_000, 200_000, 40_000, 20_000, 10_000}},
 		{&set.cycles, [5]int{10_000, 1_000_000, 5_000, 2_000, leastCycles}},
 		{&set.million, [5]int{200_000, 1_000_000, 5_000, 2_000, 2 * leastCycles}},
 		{&set.flood, [5]int{1_000_000, 1_000_000, 200_000, 100_000, 20_000}},
@@ -176,14 +173,6 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.cycles = max(set.cycles, min(1000*n, 1_000_000))
 		set.contests = max(set.contests, min(100_000*n, 1_000_000))
 		set.queueing = 10 * time.Second
-		// A thousand rounds are 10^9 messages for the five implementations there
-		// are, at a microsecond or two each. Under -race they take ten times as
-		// long, and a tenth has to do.
-		set.messages = max(set.messages, 200_000*n)
-		if race {
-			set.messages = max(set.messages/10, 40_000)
-		}
-		set.soaking += time.Duration(set.messages) * 100 * time.Microsecond
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)

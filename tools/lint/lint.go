@@ -144,12 +144,6 @@ func (p Policy) rule(pkg string) int {
 	return -1
 }
 
-// boardSafe reports whether a package runs on boards.
-func (p Policy) boardSafe(pkg string) bool {
-	i := p.rule(pkg)
-	return i >= 0 && p.Rules[i].BoardSafe
-}
-
 // local returns the path relative to the module's root if a package is the module's.
 func (p Policy) local(importPath string) (string, bool) {
 	if importPath == p.Module {
