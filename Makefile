@@ -276,7 +276,7 @@ again: ## the short tests of all packages again and again, beside one another, f
 .PHONY: examples
 examples:
 	$(call say,the example programs)
-	@for e in counter chatroom pingpong pipeline workerpool; do go run ./examples/$$e >/dev/null; done
+	@for e in counter chatroom pingpong pipeline; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) . && $(GO_TEST) -run '^$$' -bench . -benchtime 10x .
 

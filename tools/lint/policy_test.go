@@ -498,7 +498,7 @@ var importPolicy = Policy{
 		{
 			Packages: "examples/*",
 			Why:      "an example shows what a user writes: the contracts, an implementation, and no dependency that a reader would have to learn first",
-			Ours:     []string{"actor", "actor/actorslog", "actor/remote", "examples/internal/cli"},
+			Ours:     []string{"actor", "actor/remote", "examples/internal/cli"},
 			TestOurs: []string{"impls"},
 		},
 		{
