@@ -137,39 +137,6 @@ var blockClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/block-ring", Rule: "FR-020", Needs: overlapEager,
-		Why: "actors that wait for each other in a ring are released by their contexts, and then nothing is lost",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			a, b := w.Spawn(d.blocking(1)), w.Spawn(d.blocking(1))
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			both := w.e.gate()
-			var waiting, back atomic.Int32
-			for _, x := range []struct{ from, to actor.Ref }{{a, b}, {b, a}} {
-				w.ask(x.from, func(c *actor.Context) {
-					w.tells(c, x.from, "own")
-					both.pass()
-					waiting.Add(1)
-					if err := c.TellContext(ctx, x.to, "x"); err != nil {
-						w.returned(err, x.to, "x", context.Canceled)
-						back.Add(1)
-					}
-					waiting.Add(-1)
-				})
-			}
-			w.reached(both, 2)
-			both.open()
-			w.until("both to send", func() bool { return waiting.Load() == 2 })
-			w.e.require(back.Load() == 0, "an actor that waits for another one has given up by itself")
-			cancel()
-			w.until("both to give up", func() bool { return waiting.Load() == 0 })
-			// The first to give up makes room for the other one.
-			w.until("all messages to be handled", func() bool { return len(d.read()) == 4-int(back.Load()) })
-			w.e.require(back.Load() > 0, "no sender gave up, and yet none waits")
-		}),
-	},
-	{
 		Name: "actor/block-deadlock", Rule: "FR-020",
 		Why: "where actors run one inside the other's wait, one that would wait for ever is told so instead of hanging; elsewhere it waits until its context ends",
 		Check: actors(func(w *world) {

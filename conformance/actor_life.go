@@ -263,21 +263,6 @@ var shutdownClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/shutdown-many", Rule: "V7",
-		Why: "any number of goroutines may call Shutdown, at once and afterwards: all return when the system is done",
-		Check: actors(func(w *world) {
-			w.spawns(20)
-			w.succeed(several(4, func(int) *call[error] {
-				return start(w.e, "Shutdown", func() error {
-					err := w.Shutdown(context.Background())
-					w.e.require(came(w.Done()), "Shutdown returned before Done was closed")
-					return err
-				})
-			}))
-			w.shutdown()
-		}),
-	},
-	{
 		Name: "actor/shutdown-within-a-turn", Rule: "V7",
 		Why: "an actor may begin the end of its system; it cannot wait for it, being in the way, and is told so when its context ends",
 		Check: actors(func(w *world) {

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"math/rand/v2"
-	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
@@ -58,54 +57,6 @@ func (w *world) told(who actor.Ref, ends *ends, r actor.Ref, n int) {
 
 // FR-023: who watches another actor.
 var watchClauses = []Clause{
-	{
-		Name: "actor/watch-many", Rule: "FR-023", Core: true,
-		Why: "one actor may watch any number, and any number one: each end is told once to each",
-		Check: actors(func(w *world) {
-			const n = 300
-			who, ends := w.watcher()
-			var refs []actor.Ref
-			w.In(w.UserGuardian(), func(ctx *actor.Context) {
-				for range n {
-					refs = append(refs, w.born(ctx.Spawn(actortest.Scripted())))
-				}
-			})
-			w.watches(who, refs...)
-			one := w.Spawn(actortest.Scripted())
-			var told [n]atomic.Int32
-			w.In(w.UserGuardian(), func(ctx *actor.Context) {
-				for i := range n {
-					r := w.born(ctx.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-						if o, ok := msg.(*order); ok {
-							return o.Do(ctx)
-						}
-						w.e.require(msg == actor.Terminated{Actor: one}, "a watcher was given something else than the end of the one it watches")
-						told[i].Add(1)
-						return nil
-					})))
-					w.ask(r, func(ctx *actor.Context) { ctx.Watch(one) })
-				}
-			})
-			w.idle()
-			for _, r := range refs {
-				w.Stop(r)
-			}
-			w.Stop(one)
-			w.Gone(refs...)
-			w.Gone(one)
-			for _, r := range refs {
-				w.told(who, ends, r, 1)
-			}
-			for i := range told {
-				w.until("every watcher to be told", func() bool { return told[i].Load() > 0 })
-			}
-			w.idle()
-			for i := range told {
-				n := int(told[i].Load())
-				w.e.require(n == 1, "a watcher of an actor that many watch was told ", n, " times")
-			}
-		}),
-	},
 	{
 		Name: "actor/watch-each-other", Rule: "FR-023", Core: true,
 		Why: "actors that watch each other, their parents and their children stop like all others: none learns of a stop that came before, and the system ends",

@@ -70,20 +70,6 @@ var cancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/cancel-after-parent", Rule: "G6",
-		Why: "after the parent's end Cancel does nothing: the group's context ended for another reason",
-		Check: check(func(e *Env) {
-			parent, cancel := context.WithCancelCause(context.Background())
-			p := e.group(parent)
-			ctx := p.context()
-			cancel(errA)
-			e.Settle()
-			p.cancel(errB)
-			p.endedBy(ctx, errA)
-			p.finish(errA)
-		}),
-	},
-	{
 		Name: "group/cancel-does-not-wait", Rule: "G6",
 		Why: "Cancel returns although tasks that take no notice are unfinished",
 		Check: oneGroup(func(e *Env, p *probe) {

@@ -159,38 +159,6 @@ var consumerClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/consumers-exactly-once", Rule: "G4", Kind: Stochastic,
-		Why: "many consumers at once together see each result exactly once, and all of them see the end",
-		Check: check(func(e *Env) {
-			for range e.rounds() {
-				const consumers, tasks = 8, 64
-				p := e.open()
-				var seen [tasks]atomic.Int32
-				var calls [consumers]*call[int]
-				for i := range calls {
-					calls[i] = start(e, "a loop of Next", func() (n int) {
-						for r := range group.Results(context.Background(), p.g) {
-							seen[r.Value].Add(1)
-							n++
-						}
-						return n
-					})
-				}
-				e.same("what Go returned", p.submitAll(tasks, value).get(), nil)
-				p.close()
-				total := 0
-				for _, c := range calls {
-					total += c.get()
-				}
-				for i := range seen {
-					e.require(seen[i].Load() == 1, "result ", i, " came ", int(seen[i].Load()), " times")
-				}
-				e.require(total == tasks, total, " results for ", tasks, " tasks")
-				p.finish(nil)
-			}
-		}),
-	},
-	{
 		Name: "group/consumers-giving-up", Rule: "G4", Kind: Stochastic,
 		Why: "consumers that come and give up all the time, while results come, lose and double none",
 		Check: check(func(e *Env) {

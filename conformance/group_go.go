@@ -292,30 +292,6 @@ var limitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/limit-slot-back", Rule: "G2", Needs: eager,
-		Why: "a task that ends gives its slot to a blocked Go, one slot for one task, for as long as tasks come",
-		Check: check(func(e *Env) {
-			p := e.open(group.WithMaxConcurrency(1))
-			gates := make([]*gate, 6)
-			for i := range gates {
-				gates[i] = e.gate()
-			}
-			p.run(gated(gates[0], 0, nil))
-			for i := 1; i < len(gates); i++ {
-				n := p.next(context.Background())
-				c := p.submit(gated(gates[i], i, nil))
-				c.blocks("the one slot is taken")
-				gates[i-1].open()
-				e.same("what Go returned", c.get(), nil)
-				t := n.get()
-				e.require(t.ok && t.err == nil && t.r.Value == i-1, "Next returned ", t, ", want value ", i-1)
-			}
-			gates[len(gates)-1].open()
-			p.takes(len(gates) - 1)
-			p.finish(nil)
-		}),
-	},
-	{
 		Name: "group/limit-slot-back-after-failure", Rule: "G2",
 		Why: "a task that fails or panics gives its slot back like any other, or the group locks up bit by bit",
 		Check: check(func(e *Env) {

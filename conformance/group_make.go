@@ -160,34 +160,6 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/range-results", Rule: "G1",
-		Why: "ranging over the results yields every one of them once and ends at the drain; leaving early loses nothing",
-		Check: oneGroup(func(e *Env, p *probe) {
-			for i := range 5 {
-				p.run(value(i))
-			}
-			p.waits(nil)
-			p.close()
-			collect := func(limit int) []int {
-				return start(e, "the loop over Results", func() (got []int) {
-					for r := range group.Results(context.Background(), p.g) {
-						if got = append(got, r.Value); len(got) == limit {
-							break
-						}
-					}
-					return got
-				}).get()
-			}
-			first, rest := collect(2), collect(-1)
-			sum := 0
-			for _, v := range append(first, rest...) {
-				sum += 1 << v
-			}
-			e.require(len(first) == 2 && len(rest) == 3 && sum == 1<<5-1,
-				"two loops got ", first, " and ", rest, ", want two and three of the values 0 to 4, each once")
-		}),
-	},
-	{
 		Name: "group/nested", Rule: "G1",
 		Why: "a task may make groups of its own and wait for them: that is how trees of work are written",
 		Check: check(func(e *Env) {

@@ -155,19 +155,6 @@ var nextClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/next-ended-context-inflight", Rule: "G4", Needs: eager,
-		Why: "an ended context makes Next return also while tasks are in flight, open or closed: it does not wait for them",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := p.held(1, nil)
-			e.reached(hold, 1)
-			p.empty("the task is in flight")
-			p.close()
-			p.empty("the task is in flight")
-			hold.open()
-			p.takes(1)
-		}),
-	},
-	{
 		Name: "group/next-context-ends-waiting", Rule: "G4",
 		Why: "a context that ends releases the Next that waits, with its Err, and touches neither the group nor later results",
 		Check: oneGroup(func(e *Env, p *probe) {

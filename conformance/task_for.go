@@ -65,39 +65,6 @@ var forClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/for-error", Rule: "X4",
-		Why: "the first error ends the loop and is returned as it is: of those that fail that of the least index",
-		Check: tasks(func(r *runner) {
-			for _, fails := range []int{0, 1, 70} {
-				f := r.spawn(func(ctx context.Context) (int, error) {
-					var calls atomic.Int32
-					err := task.For(ctx, 1_000_000, func(_ context.Context, i int) error {
-						calls.Add(1)
-						if i < fails {
-							return nil
-						}
-						if i == fails {
-							return errA
-						}
-						return errB
-					})
-					r.e.require(err == errA || err == errB, "For returned ", err, ", want an error of a call")
-					r.e.require(calls.Load() < 1_000_000, "all of a million calls were begun though one has failed")
-					values, err := task.Map(ctx, []int{1, 2, 3}, func(_ context.Context, i int) (int, error) {
-						if i == 2 {
-							return 0, errB
-						}
-						return i, nil
-					})
-					r.e.require(values == nil, "Map returned values beside an error")
-					r.e.same("what Map returned", err, errB)
-					return 1, nil
-				})
-				r.gives(f, 1)
-			}
-		}),
-	},
-	{
 		Name: "task/for-panic", Rule: "X4",
 		Why: "a panic of a call is one of For with the same value, whichever worker made the call: a task that recovers it can go on, nothing of the loop does, and else the task fails of it",
 		Check: tasks(func(r *runner) {
@@ -122,29 +89,6 @@ var forClauses = []Clause{
 				r.gives(f, 8)
 				r.fails(r.spawn(func(ctx context.Context) (int, error) { return 0, task.For(ctx, 64, body(new(atomic.Int32))) }), errA)
 			}
-		}),
-	},
-	{
-		Name: "task/for-cancel", Rule: "X2",
-		Why: "when its task is canceled the loop ends: a call that is in progress does, and soon none is begun",
-		Check: tasks(func(r *runner) {
-			var calls atomic.Int32
-			over := make(chan error, 1)
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				err := task.For(ctx, 1_000_000, func(ctx context.Context, _ int) error {
-					if calls.Add(1) == 100 {
-						task.Current(ctx).Cancel()
-					}
-					return nil
-				})
-				over <- err
-				return 0, err
-			})
-			r.mine(r.answer(f).err)
-			r.off(f)
-			r.drive()
-			r.e.same("what For returned", done(r, start(r.e, "For", func() error { return <-over })), context.Canceled)
-			r.e.require(calls.Load() < 1_000_000, "all of a million calls were begun though the task was canceled")
 		}),
 	},
 }

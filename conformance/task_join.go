@@ -255,28 +255,6 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-outside", Rule: "X5",
-		Why: "Join outside a task is ErrOutside and calls nothing: there is no worker to take a part",
-		Check: tasks(func(r *runner) {
-			look := func(ctx context.Context) {
-				calls := 0
-				x, y, err := parts(ctx, false,
-					func(context.Context) (int, error) { calls++; return 1, nil },
-					func(context.Context) (int, error) { calls++; return 1, nil })
-				r.e.require(x == 0 && y == 0 && err == task.ErrOutside && calls == 0, "outside a task Join made ", calls, " calls and returned ", x, ", ", y, ", ", err)
-			}
-			look(context.Background())
-			r.gives(r.spawn(func(ctx context.Context) (int, error) {
-				look(task.Detached(ctx))
-				for _, ctx := range []context.Context{ctx, context.Background()} {
-					v := recovered(func() { _, _, _ = task.Join[int, int](ctx, nil, 0, 1) })
-					r.e.require(v != nil, "Join of a nil function did not panic")
-				}
-				return 1, nil
-			}), 1)
-		}),
-	},
-	{
 		Name: "task/join-cycle", Rule: "X6", Lacks: overlapEager,
 		Why: "a part that waits for the task it belongs to closes a circle, which is an error as any circle is, and not a hang",
 		Check: tasks(func(r *runner) {

@@ -118,22 +118,6 @@ var startClauses = []Clause{
 // X1: a task starts others.
 var forkClauses = []Clause{
 	{
-		Name: "task/fork-runs", Rule: "X1",
-		Why: "a task starts others with its context, on its own executor, and waits for them",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				a := task.Fork(ctx, returns(20))
-				b := task.ForkCall(ctx, func(_ context.Context, n int) (int, error) { return n + 1, nil }, 21)
-				r.e.require(a.Handle().Executor() == r.x && b.Handle().Executor() == r.x, "a task of Fork is on another executor")
-				va, err := a.Value(ctx)
-				r.e.same("the error of Value in a task", err, nil)
-				vb, err := b.Value(ctx)
-				return va + vb, err
-			})
-			r.gives(f, 42)
-		}),
-	},
-	{
 		Name: "task/fork-on-another-goroutine", Rule: "X1", Either: dyno.Promises{Overlap: true, StartOrder: true},
 		Why: "Fork does not run the task before it returns: the calling task may hold what the other one needs",
 		Check: tasks(func(r *runner) {
@@ -164,25 +148,6 @@ var forkClauses = []Clause{
 				return 2, nil
 			})
 			r.gives(f, 2)
-		}),
-	},
-	{
-		Name: "task/fork-outside", Rule: "X5",
-		Why: "Fork with a context that is not a task's fails with ErrOutside: there is no executor to start the task on",
-		Check: tasks(func(r *runner) {
-			ran := false
-			body := func(context.Context) (int, error) { ran = true; return 1, nil }
-			f := task.Fork(context.Background(), body)
-			r.fails(f, task.ErrOutside)
-			g := task.ForkCall(context.Background(), func(context.Context, int) (int, error) { ran = true; return 1, nil }, 1)
-			r.fails(g, task.ErrOutside)
-			h := r.spawn(func(ctx context.Context) (int, error) {
-				_, err := task.Fork(task.Detached(ctx), body).Value(ctx)
-				r.e.require(errors.Is(err, task.ErrOutside), "Fork with a detached context: ", err)
-				return 1, nil
-			})
-			r.gives(h, 1)
-			r.e.require(!ran, "a task that was started outside of any ran")
 		}),
 	},
 	{

@@ -824,7 +824,7 @@ var wrongDispatchers = []wrong{
 	{"waiting sender not let in", "block-waits block-progress block-within-a-turn"},
 	{"two senders for one slot", "block-one-for-one"},
 	{"last sender served first", "block-first-served"},
-	{"waiting sender ignores its context", "block-context block-ring"},
+	{"waiting sender ignores its context", "block-context"},
 	{"given-up message handled", "block-context"},
 	{"waiting senders not released by Close", "block-stop"},
 	{"waiting senders let in by Close", "block-stop"},

@@ -615,7 +615,7 @@ func wrongGroupImpl(b bug) dyno.Impl {
 var wrongGroups = []wrong{
 	// Making a group.
 	{"nil context crashes", "nil-context"},
-	{"parent ignored", "parent-ends parent-ended-before cancel-after-parent"},
+	{"parent ignored", "parent-ends parent-ended-before"},
 	{"parent's values lost", "parent-values"},
 	{"first option wins", "last-option-wins"},
 	{"nil option taken for the end", "nil-options"},
@@ -640,7 +640,7 @@ var wrongGroups = []wrong{
 	{"tasks started by Wait and Next only", "promise-eager limit-never-stuck"},
 
 	// The limit.
-	{"limit one too high", "limit-respected limit-slot-back"},
+	{"limit one too high", "limit-respected"},
 	{"limit one too low", "limit-reached limit-all-at-once"},
 	{"limit ignored", "limit-never-exceeded limit-respected limit-close-releases-go"},
 	{"slot kept until the result is taken", "limit-slot-free-before-taken"},

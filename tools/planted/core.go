@@ -321,7 +321,7 @@ var coreBugs = []bug{
 	plant("place of a watcher forgotten", "actor (*watchers).remove", "watch-apart",
 		"w.at[w.list[i]] = i",
 		""),
-	plant("one watcher told", "actor (*Cell).tellWatchers", "watch-many watch-apart",
+	plant("one watcher told", "actor (*Cell).tellWatchers", "watch-apart",
 		"range c.more.watchers.list {",
 		"range c.more.watchers.list[:min(1, len(c.more.watchers.list))] {"),
 	plant("end without its reason", "actor (*Cell).tellWatchers", "watch-reason watch-children",
