@@ -3,8 +3,10 @@ package conformtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -593,4 +595,64 @@ func (s *suite) checkPrograms(seed uint64, run func(rt *rapid.T) error) error {
 		last = errors.New("rapid: " + strings.Join(rec.errs, "\n"))
 	}
 	return last
+}
+
+// recorder is the testing.TB that rapid gets: the suite reports by itself.
+type recorder struct {
+	rapid.TB
+	mu     sync.Mutex
+	errs   []string
+	failed bool
+}
+
+func (r *recorder) Helper()             {}
+func (r *recorder) Name() string        { return "model" }
+func (r *recorder) Log(...any)          {}
+func (r *recorder) Logf(string, ...any) {}
+func (r *recorder) Fail()               { r.mu.Lock(); defer r.mu.Unlock(); r.failed = true }
+func (r *recorder) FailNow()            { r.Fail(); runtime.Goexit() }
+func (r *recorder) Failed() bool        { r.mu.Lock(); defer r.mu.Unlock(); return r.failed }
+func (r *recorder) Error(args ...any)   { r.record(fmt.Sprint(args...)) }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.record(fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Fatal(args ...any) { r.record(fmt.Sprint(args...)); runtime.Goexit() }
+
+func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...); runtime.Goexit() }
+func (r *recorder) Skip(...any)                       { runtime.Goexit() }
+func (r *recorder) Skipf(string, ...any)              { runtime.Goexit() }
+func (r *recorder) SkipNow()                          { runtime.Goexit() }
+
+func (r *recorder) record(s string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
+	r.errs = append(r.errs, s)
+}
+
+// testingShort makes up for rapid's own division by 5 in short mode.
+func testingShort() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
+// setFlags sets command-line flags and returns a function that sets them back.
+func setFlags(values map[string]string) (restore func()) {
+	old := map[string]string{}
+	for name, v := range values {
+		old[name] = flag.Lookup(name).Value.String()
+		if err := flag.Set(name, v); err != nil {
+			panic(err)
+		}
+	}
+	return func() {
+		for name, v := range old {
+			if err := flag.Set(name, v); err != nil {
+				panic(err)
+			}
+		}
+	}
 }

@@ -26,7 +26,6 @@
 //
 // Beside the clauses of package conformance there are some that need a host:
 //
-//	group/model                random programs against a sequential model, shrunk (rapid)
 //	group/linearizable         recorded histories of concurrent calls are linearizable (porcupine)
 //	group/panic-ends-process   without panic-to-error a panic ends the process (a child process)
 //	group/dropped-groups       many groups, used and dropped, leave no goroutine and no memory

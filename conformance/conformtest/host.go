@@ -1,16 +1,11 @@
 package conformtest
 
 import (
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/conformance"
 )
 
 // hostClauses are the clauses that need a host, in the order in which they run.
 var hostClauses = []hostClause{
-	{conformance.Clause{
-		Name: "group/model", Rule: "G2", Kind: conformance.Stochastic, Needs: dyno.Promises{Parks: true},
-		Why: "a group answers every sequence of calls as the contract's sequential model does",
-	}, checkModel},
 	{conformance.Clause{
 		Name: "group/linearizable", Rule: "G4", Kind: conformance.Stochastic,
 		Why: "concurrent calls take effect as if each happened at one moment, in an order that the contract allows",

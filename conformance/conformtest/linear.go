@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -455,4 +456,21 @@ func linOutcome(contract string, n, undecided int) outcome {
 		return outcome{skip: fmt.Sprintf("unknown: %d of %d histories were not decided in time", undecided, n), notes: notes, undecided: undecided}
 	}
 	return outcome{notes: notes}
+}
+
+// taskError is the error of a task, by its number.
+type taskError struct{ task int }
+
+func (e *taskError) Error() string { return "error of task " + strconv.Itoa(e.task) }
+
+// identify tells whose result r is.
+func identify(r group.Result[int]) (int, error) {
+	var te *taskError
+	if r.Err == nil {
+		return r.Value, nil
+	}
+	if errors.As(r.Err, &te) {
+		return te.task, nil
+	}
+	return 0, fmt.Errorf("a result has error %v", r.Err)
 }

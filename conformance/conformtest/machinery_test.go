@@ -387,54 +387,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestModelNotices and the tests after it give wrong groups to the clauses that
+// TestLinearizableNotices and the tests after it give wrong groups to the clauses that
 // need a host.
-func TestModelNotices(t *testing.T) {
-	set := settings{seed: 1, programs: 2000} // the same programs every time
-	for i, b := range []bug{
-		"limit one too high", "limit one too low", "blocked Go not released by Close", "blocked Go accepted after Close",
-		"blocked Go released by Cancel", "Close cancels", "newest result first", "results in submission order",
-		"result delivered twice", "drained with tasks in flight", "ended context beats a queued result",
-		"waiters not woken by the last task", "waiters not woken by Close", "one waiter released at the drain",
-		"cancelled waiter swallows the next result", "Wait does not wait", "Wait ended by Cancel",
-		"second error overwrites the first", "answer of Wait changes after settling", "fail-fast ignored",
-		"panic taken for success", "Cancel closes", "last cause wins", "second Close panics",
-	} {
-		if raceEnabled && i%4 > 0 {
-			continue // shrinking takes its time, and finds nothing else here
-		}
-		t.Run(string(b), func(t *testing.T) {
-			o := checkModel(t, &suite{impl: wrongGroupImpl(b), set: set, limit: patience})
-			if o.err == nil {
-				t.Fatal("the model saw no difference")
-			}
-			text := o.err.Error()
-			if !strings.Contains(text, "program: limit=") {
-				t.Errorf("the error does not show the program: %s", text)
-			}
-			t.Log(text[:min(len(text), 300)])
-		})
-	}
-	if o := checkModel(t, &suite{impl: wrongGroupImpl(""), set: set, limit: patience}); o.err != nil {
-		t.Errorf("the right group differs from the model: %v", o.err)
-	}
-}
-
-// TestModelSeed: a seed repeats the programs.
-func TestModelSeed(t *testing.T) {
-	run := func(seed uint64) string {
-		o := checkModel(t, &suite{impl: wrongGroupImpl("newest result first"), set: settings{seed: seed, programs: 400}, limit: patience})
-		if o.err == nil || o.seed != seed {
-			t.Fatalf("seed %d: error %v with seed %d", seed, o.err, o.seed)
-		}
-		_, program, _ := strings.Cut(o.err.Error(), "program: ")
-		return program
-	}
-	if a, b := run(11), run(11); a != b {
-		t.Errorf("seed 11 failed with two programs:\n%s\n%s", a, b)
-	}
-}
-
 func TestLinearizableNotices(t *testing.T) {
 	set, _ := testSettings(t)
 	set.hists = 3000

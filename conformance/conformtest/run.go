@@ -101,7 +101,7 @@ type settings struct {
 	soak     int           // 0, or how often every clause is run
 	stress   time.Duration // how long a stochastic clause is repeated, each time with a seed of its own
 	rounds   int           // of stochastic clauses
-	programs int           // for group/model
+	programs int           // for actor/model
 	hists    int           // for group/linearizable
 	groups   int           // for group/dropped-groups
 	queued   int           // for group/queued-task-bytes
