@@ -38,7 +38,7 @@ func wantAllocations(t *testing.T, got, want float64) {
 }
 
 // TestMessageAllocates counts what a message to another node allocates at both ends, one
-// at a time and many in a frame: the value that is decoded, and that as an interface.
+// at a time and many in a frame: the value that is decoded, as an interface.
 func TestMessageAllocates(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("under -race sync.Pool drops at random")
@@ -66,7 +66,7 @@ func TestMessageAllocates(t *testing.T) {
 					}
 					<-done
 				}
-			}), 2)
+			}), 1)
 		})
 	}
 }
@@ -102,7 +102,7 @@ func TestAnswerBeforeTheReturn(t *testing.T) {
 			}
 			<-wire.returned
 		}
-	}), 4) // two messages
+	}), 2) // two messages
 }
 
 // lagging is a Wire which returns from a write that is waited for when the answer is there.

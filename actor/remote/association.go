@@ -76,6 +76,10 @@ type association struct {
 	actors     map[actor.Ref]uint64
 	paths      int // bytes of the paths in actors
 	types      map[string]uint64
+	actor      actor.Ref // of the last message, and its number in actors; 0: none
+	lastActor  uint64
+	typ        string // likewise
+	lastType   uint64
 	system     uncredited // what is not acknowledged
 
 	// Credit. All four only grow; what is under way is sent less taken.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/dynolab/dyno/actor"
 )
@@ -107,10 +108,31 @@ type binaryPointer[M any] interface {
 }
 
 // Binary registers M, whose pointer is an encoding.BinaryAppender and
-// BinaryUnmarshaler. Values are sent and arrive as values.
+// BinaryUnmarshaler, which does not keep it. Values are sent and arrive as values.
 func Binary[M any, P binaryPointer[M]](r *Codecs, name string) {
 	var zero M
-	r.Register(name, zero, binaryValues[M, P]{})
+	c := binaryValues[M, P]{}
+	if plain(reflect.TypeFor[M]()) {
+		c.spare = new(sync.Pool)
+	}
+	r.Register(name, zero, c)
+}
+
+// plain reports whether values of the type hold no pointers.
+func plain(t reflect.Type) bool {
+	switch k := t.Kind(); k {
+	case reflect.Array:
+		return plain(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !plain(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	default:
+		return k <= reflect.Complex128
+	}
 }
 
 // BinaryPointer is Binary for messages that are pointers: *M is sent and arrives
@@ -119,7 +141,9 @@ func BinaryPointer[M any, P binaryPointer[M]](r *Codecs, name string) {
 	r.Register(name, P(nil), binaryPointers[M, P]{})
 }
 
-type binaryValues[M any, P binaryPointer[M]] struct{}
+// binaryValues reads values that hold no pointers into an M of spare, a *M, each after another: nothing
+// in one refers to it. Others it reads into an M of their own, which one may point into.
+type binaryValues[M any, P binaryPointer[M]] struct{ spare *sync.Pool }
 
 func (binaryValues[M, P]) Append(dst []byte, msg any) ([]byte, error) {
 	if a, ok := msg.(encoding.BinaryAppender); ok {
@@ -129,12 +153,23 @@ func (binaryValues[M, P]) Append(dst []byte, msg any) ([]byte, error) {
 	return P(&m).AppendBinary(dst)
 }
 
-func (binaryValues[M, P]) Decode(src []byte, reply actor.ReplyTo) (any, error) {
-	p, err := decodeBinary[M, P](src, reply)
-	if err != nil {
+func (c binaryValues[M, P]) Decode(src []byte, reply actor.ReplyTo) (any, error) {
+	var p P
+	if c.spare != nil {
+		p, _ = c.spare.Get().(P)
+	}
+	if p == nil {
+		p = new(M)
+	}
+	if err := decodeBinary(p, src, reply); err != nil {
 		return nil, err
 	}
-	return *p, nil
+	msg := any(*p)
+	if c.spare != nil {
+		*p = *new(M)
+		c.spare.Put(p)
+	}
+	return msg, nil
 }
 
 type binaryPointers[M any, P binaryPointer[M]] struct{}
@@ -148,22 +183,21 @@ func (binaryPointers[M, P]) Append(dst []byte, msg any) ([]byte, error) {
 }
 
 func (binaryPointers[M, P]) Decode(src []byte, reply actor.ReplyTo) (any, error) {
-	p, err := decodeBinary[M, P](src, reply)
-	if err != nil {
+	p := P(new(M))
+	if err := decodeBinary[M](p, src, reply); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func decodeBinary[M any, P binaryPointer[M]](src []byte, reply actor.ReplyTo) (P, error) {
-	p := P(new(M))
+func decodeBinary[M any, P binaryPointer[M]](p P, src []byte, reply actor.ReplyTo) error {
 	if err := p.UnmarshalBinary(src); err != nil {
-		return nil, err
+		return err
 	}
 	if s, ok := any(p).(ReplySetter); ok {
 		s.SetReplyAddress(reply)
 	}
-	return p, nil
+	return nil
 }
 
 // String registers M, a type whose values are text.

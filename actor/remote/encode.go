@@ -2,6 +2,7 @@ package remote
 
 import (
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/dynolab/dyno/actor"
@@ -15,12 +16,18 @@ var ErrTooLarge = errors.New("remote: the message is too large")
 // association's lock is taken: codecs are users' code.
 type encoder struct {
 	to      actor.Address
-	name    string // of its type
 	payload []byte
 	address []byte // where the reply goes; nil: nowhere
 	store   []byte // the memory of address
 	reply   bool   // it is the reply to a Future
 	fails   bool   // and an error
+
+	// What the last message was sent to, which is to's, and its type's codec: those of the next
+	// one are the same as a rule.
+	ref    actor.Ref
+	codecs *Codecs
+	typ    reflect.Type
+	named  named
 }
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
@@ -30,24 +37,28 @@ func (e *encoder) free() {
 	if cap(e.payload) > 64<<10 {
 		return
 	}
-	*e = encoder{payload: e.payload[:0], store: e.store[:0]}
+	e.address, e.reply, e.fails = nil, false, false
 	encoders.Put(e)
 }
 
 func (e *encoder) encode(a *association, to actor.Ref, msg any) (err error) {
-	e.to = to.Address()
+	if e.ref != to {
+		e.ref, e.to = to, to.Address()
+	}
 	e.reply = e.to.IsReply()
 	if f, ok := msg.(actor.Failed); ok && e.reply {
 		e.fails = true
 		e.payload = appendError(e.payload[:0], f.Err)
 		return nil
 	}
-	n, err := a.node.codecs.of(msg)
-	if err != nil {
-		return err
+	if r, t := a.node.codecs, reflect.TypeOf(msg); e.codecs != r || e.typ != t {
+		n, err := r.of(msg)
+		if err != nil {
+			return err
+		}
+		e.codecs, e.typ, e.named = r, t, n
 	}
-	e.name = n.name
-	if e.payload, err = n.codec.Append(e.payload[:0], msg); err != nil {
+	if e.payload, err = e.named.codec.Append(e.payload[:0], msg); err != nil {
 		return err
 	}
 	if len(e.payload) > MaxMessage || len(e.to.Path) > maxPath {
@@ -72,5 +83,5 @@ func (e *encoder) encode(a *association, to actor.Ref, msg any) (err error) {
 
 // size bounds what the record takes.
 func (e *encoder) size() int {
-	return 64 + len(e.to.Path) + len(e.name) + len(e.payload) + len(e.address)
+	return 64 + len(e.to.Path) + len(e.named.name) + len(e.payload) + len(e.address)
 }

@@ -266,12 +266,12 @@ type record struct {
 }
 
 // record takes the next record. actors and types are how long the tables are.
-func (p *parser) record(actors, types int) (r record) {
-	r.kind = p.byte()
+func (p *parser) record(r *record, actors, types int) {
+	*r = record{kind: p.byte()}
 	switch r.kind {
 	case recordMessage:
-		p.actor(&r, actors)
-		p.typ(&r, types)
+		p.actor(r, actors)
+		p.typ(r, types)
 		flags := p.byte()
 		r.payload = p.text(MaxMessage)
 		if flags&^flagReply != 0 {
@@ -282,7 +282,7 @@ func (p *parser) record(actors, types int) (r record) {
 	case recordForget:
 	case recordReply:
 		r.at = p.place()
-		p.typ(&r, types)
+		p.typ(r, types)
 		r.payload = p.text(MaxMessage)
 	case recordFail, recordEnded:
 		r.at = p.place()
@@ -300,7 +300,6 @@ func (p *parser) record(actors, types int) (r record) {
 	default:
 		p.fail()
 	}
-	return r
 }
 
 func (p *parser) actor(r *record, n int) {

@@ -207,8 +207,9 @@ func (in *inbound) records(b []byte) error {
 	p := parser{rest: b}
 	in.mu.Lock()
 	defer in.settle() // also if a codec ends the goroutine
+	var r record
 	for first := true; len(p.rest) > 0 && !p.bad && in.paths <= maxPaths; first = false {
-		r := p.record(len(in.actors), len(in.types))
+		p.record(&r, len(in.actors), len(in.types))
 		if p.bad {
 			break
 		}

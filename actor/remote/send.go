@@ -154,7 +154,7 @@ func (a *association) put(e *encoder, to actor.Ref, msg any) {
 	if len(a.actors) == maxActors || len(a.types) == maxTypes || a.paths+len(e.to.Path) > maxPaths {
 		clear(a.actors)
 		clear(a.types)
-		a.paths = 0
+		a.paths, a.lastActor, a.lastType = 0, 0, 0
 		f := a.frame(1)
 		f.buf = append(f.buf, recordForget)
 	}
@@ -166,11 +166,11 @@ func (a *association) put(e *encoder, to actor.Ref, msg any) {
 		b = append(b, e.payload...)
 	case e.reply:
 		b = appendPlace(append(b, recordReply), e.to)
-		b = a.appendType(b, e.name)
+		b = a.appendType(b, e.named.name)
 		b = appendBytes(b, e.payload)
 	default:
 		b = a.appendActor(append(b, recordMessage), to)
-		b = a.appendType(b, e.name)
+		b = a.appendType(b, e.named.name)
 		if e.address == nil {
 			b = appendBytes(append(b, 0), e.payload)
 		} else {
@@ -186,24 +186,36 @@ func (a *association) put(e *encoder, to actor.Ref, msg any) {
 }
 
 func (a *association) appendActor(b []byte, r actor.Ref) []byte {
+	if a.lastActor != 0 && r == a.actor {
+		return binary.AppendUvarint(b, a.lastActor)
+	}
 	n, ok := a.actors[r]
+	if !ok {
+		n = uint64(len(a.actors) + 1)
+		a.actors[r] = n
+	}
+	a.actor, a.lastActor = r, n
 	if ok {
 		return binary.AppendUvarint(b, n)
 	}
-	n = uint64(len(a.actors) + 1)
-	a.actors[r] = n
 	at := r.Address()
 	a.paths += len(at.Path)
 	return appendPlace(binary.AppendUvarint(b, n), at)
 }
 
 func (a *association) appendType(b []byte, name string) []byte {
+	if a.lastType != 0 && name == a.typ {
+		return binary.AppendUvarint(b, a.lastType)
+	}
 	n, ok := a.types[name]
+	if !ok {
+		n = uint64(len(a.types) + 1)
+		a.types[name] = n
+	}
+	a.typ, a.lastType = name, n
 	if ok {
 		return binary.AppendUvarint(b, n)
 	}
-	n = uint64(len(a.types) + 1)
-	a.types[name] = n
 	return appendText(binary.AppendUvarint(b, n), name)
 }
 
