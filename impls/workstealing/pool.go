@@ -294,11 +294,13 @@ func (p *Pool) seat() bool {
 
 // work is the life of a worker's goroutine.
 func (p *Pool) work(how start) {
-	if p.rests && !p.frugal {
-		deepen()
-	}
+	deep := p.frugal // with TinyGo a stack is as large as it is
 	for how != notAtAll {
 		if p.begin(how) {
+			if !deep {
+				deepen()
+				deep = true
+			}
 			how = <-p.again
 		} else {
 			how = p.rest()
@@ -332,8 +334,8 @@ func (p *Pool) begin(how start) (rests bool) {
 // deepen has the goroutine's stack grow while there is next to nothing on it. A new one has 2 KiB,
 // on which a handler that sends to another process does not fit, and Go copies what
 // is on a stack that it lets grow: with a handler that took 1.3 µs, and a message
-// to another process and its reply a sixth more time. Where goroutines do not rest each
-// task that blocks would pay for it, and with TinyGo a stack is as large as it is.
+// to another process and its reply a sixth more time. One that does not rest, as where many jobs
+// block, has no use for it.
 //
 //go:noinline
 func deepen() {
