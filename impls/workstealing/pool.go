@@ -320,7 +320,8 @@ func (p *Pool) begin(how start) (rests bool) {
 		}
 	}
 	if w := p.unpark(); w != nil {
-		w.extra = extra || how == searches && int(p.active.Load()-p.waiting.Load()) > p.cfg.atATime()
+		n := int(p.active.Load() - p.waiting.Load())
+		w.extra = extra || how == searches && n > 1 && n > p.cfg.atATime() // which takes a lock of Go's scheduler
 		return w.loop(w.look(), true)
 	}
 	// There are as many as there may be after all: who has stopped since and

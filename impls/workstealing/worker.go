@@ -396,8 +396,10 @@ func (w *worker) now() (t time.Time) {
 // answer tells the watchdog that the worker is not stuck, and writes down what its
 // turns take, if it has not parked since the last answer.
 func (w *worker) answer(now time.Time) {
-	w.asked.Store(false)
-	if w.stuck.Swap(false) {
+	if w.asked.Load() {
+		w.asked.Store(false)
+	}
+	if w.stuck.Load() && w.stuck.Swap(false) {
 		w.pool.stuck.Add(-1)
 	}
 	if w.tally == nil {
