@@ -469,6 +469,12 @@ func TestBetweenLevels(t *testing.T) {
 		if (errors > between) != c.errors || blocks != 8 {
 			t.Errorf("at %v of the step: %.1f standard errors in %d blocks", c.at, errors, blocks)
 		}
+		above := levelOf(s.visits[0].values).above
+		step, stepErr := s.Step()
+		off := min(math.Abs(above-step/2), math.Abs(above+step/2))
+		if want := off / math.Sqrt(s.spread.variance/8+stepErr*stepErr/4); errors > 0 && math.Abs(errors-want) > 1e-9*want {
+			t.Errorf("at %v of the step: %v standard errors, want %v", c.at, errors, want)
+		}
 		if errors, blocks := s.Between(3); errors != 0 || blocks != 0 {
 			t.Errorf("a version that was not visited: %v, %d", errors, blocks)
 		}
@@ -661,6 +667,37 @@ func TestOthers(t *testing.T) {
 			}
 		} else if len(open) != 1 || open[0].First != 11 || open[0].Last != 25 || !strings.HasPrefix(open[0].Why, "two measurements of its ends together differ by +3.0") || !slices.Equal(open[0].Suspects, upTo(11, 25)) {
 			t.Errorf("open are %+v", open)
+		}
+	}
+}
+
+// TestVisitAgain: what seems to be at the level of neither end is visited again before its range is
+// split, unless it was seen in blocks enough.
+func TestVisitAgain(t *testing.T) {
+	for blocks, want := range map[int][]int{6: {6, 12}, 11: {11, 12}, 12: {12}} {
+		l := spy(30, 0.0005, map[int]float64{10: 0.03, 20: 0.03})
+		h := l.hunt(5, 25, 0.06, 0.0601, 0.0599, 0.06)
+		if done, err := h.visit(t.Context(), 15, blocks, 0); !done || err != nil || !slices.Equal(l.told(EventSplit), []string{"15-0"}) {
+			t.Errorf("%d blocks: done %t, %v, split %v", blocks, done, err, l.told(EventSplit))
+		}
+		var got []int
+		for _, m := range l.asked {
+			if slices.Equal(m.Positions, []int{5, 25, 15}) {
+				got = append(got, m.Blocks)
+			}
+		}
+		if !slices.Equal(got, want) || len(h.answer.Steps) != 2 {
+			t.Errorf("%d blocks: visits of %v, want %v; steps %+v", blocks, got, want, h.answer.Steps)
+		}
+	}
+}
+
+// TestSuspects: the fewest versions that are likely enough, no more where they just are.
+func TestSuspects(t *testing.T) {
+	s := New([]float64{1, 4, 1, 2}, []float64{0.02, 0.021})
+	for p, want := range map[float64][]int{0.1: {2}, 0.5: {2}, 0.51: {2, 4}, 0.75: {2, 4}, 1: {1, 2, 3, 4}} {
+		if got := s.Suspects(p); !slices.Equal(got, want) {
+			t.Errorf("with probability %v: %v, want %v", p, got, want)
 		}
 	}
 }

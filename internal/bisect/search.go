@@ -346,7 +346,7 @@ func (s *Search) Next(offered []int, cost func(position, blocks int) float64) (b
 	chances := make([]float64, len(post))
 	doubt := slices.Contains(s.excluded, true)
 	for i := range post {
-		if chances[i] = 1; doubt && !s.ready[i] {
+		if chances[i] = 1; doubt {
 			chances[i] = s.chance(i)
 		}
 	}
