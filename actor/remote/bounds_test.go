@@ -71,8 +71,8 @@ func (v *victim) told(first bool, n int) []byte {
 }
 
 func TestDocumentedBounds(t *testing.T) {
-	got := []any{tickQuick, resendOf, mostAgain, patience, mostStash, lookEvery, overhead, maxSystem, maxSystemBytes, maxActors, maxTypes, maxPaths, maxPath, MaxFrame, MaxFrame - MaxMessage}
-	want := []any{20 * time.Millisecond, 200 * time.Millisecond, 64, 10, 256, 32, 32, 20_000, 4 << 20, 4096, 1024, 1 << 20, 4096, 1 << 20, 16 << 10}
+	got := []any{tickQuick, resendOf, mostAgain, patience, mostStash, lookEvery, overhead, maxSystem, maxSystemBytes, maxActors, maxTypes, maxPaths, maxPath, MaxFrame, MaxFrame - MaxMessage, maxName, maxError, mostGreeting, leastRead, mostRead, lendPause, tooLong, measured, guardPeriod, guardDoubt}
+	want := []any{20 * time.Millisecond, 200 * time.Millisecond, 64, 10, 256, 32, 32, 20_000, 4 << 20, 4096, 1024, 1 << 20, 4096, 1 << 20, 16 << 10, 255, 4096, 256, 1 << 10, 64 << 10, 1000, 50 * time.Microsecond, 16, 20 * time.Millisecond, time.Millisecond}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("bounds are %v, want %v", got, want)
 	}
@@ -107,6 +107,41 @@ func TestDocumentedBounds(t *testing.T) {
 		}
 		if n != nil {
 			n.Close()
+		}
+	}
+}
+
+// TestErrors: an error of package actor arrives as what it was, and any other as its text.
+func TestErrors(t *testing.T) {
+	own := errors.New("own")
+	for i, err := range append([]error{nil, own}, known...) {
+		b := appendError(nil, err)
+		wrapped, wrapping := appendError(nil, fmt.Errorf("of one: %w", err)), &Error{Text: "of one: " + fmt.Sprint(err)}
+		switch {
+		case err == nil:
+			wrapped, wrapping = appendError(nil, nil), nil
+		case i > 1:
+			wrapping.Is = err
+			if b[0] != byte(i-1) {
+				t.Errorf("%v is number %d, want %d", err, b[0], i-1)
+			}
+		}
+		p := parser{rest: b}
+		if got := p.error(); p.bad || len(p.rest) > 0 || got != err && (err != own || got.Error() != "own" || errors.Unwrap(got) != nil) {
+			t.Errorf("%v arrives as %v", err, got)
+		}
+		p = parser{rest: wrapped}
+		if got, _ := p.error().(*Error); p.bad || (got == nil) != (wrapping == nil) || got != nil && *got != *wrapping {
+			t.Errorf("%v, wrapped, arrives as %+v, want %+v", err, got, wrapping)
+		}
+	}
+	long := errors.New(strings.Repeat("x", maxError+1))
+	if got, err := (errorCodec{}).Decode(appendError(nil, long), actor.ReplyTo{}); err != nil || got.(error).Error() != long.Error()[:maxError] {
+		t.Errorf("a long error: %v", err)
+	}
+	for name, bad := range map[string][]byte{"nothing": nil, "more behind it": append(appendError(nil, own), 0), "no text": {200}} {
+		if got, err := (errorCodec{}).Decode(bad, actor.ReplyTo{}); !errors.Is(err, ErrProtocol) {
+			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 }
