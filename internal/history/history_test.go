@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -26,6 +27,8 @@ type written struct {
 	blocks int // 4 if it is 0
 	old    string
 	anchor float64
+	pkg    string // "example.com/m" if it is ""
+	name   string // "X" if it is ""
 }
 
 // folder writes runs into a folder, a day after one another, by names that go the other way.
@@ -44,7 +47,7 @@ func folder(t *testing.T, runs ...written) string {
 		} else {
 			fmt.Fprintf(&b, "old: x\nold-commit: %s\nold-dirty: false\nnew: y\nnew-commit: %s\nnew-dirty: %v\n", w.old, w.commit, w.dirty)
 		}
-		fmt.Fprintf(&b, "%sstarted: %s\nUnit ns/op better=lower\npkg: example.com/m\n", w.config, started.Format(time.RFC3339))
+		fmt.Fprintf(&b, "%sstarted: %s\nUnit ns/op better=lower\npkg: %s\n", w.config, started.Format(time.RFC3339), cmp.Or(w.pkg, "example.com/m"))
 		for block := range max(w.blocks, 4*(1-min(1, w.blocks))) {
 			moment := 100 * (1 + 0.2*r.Float64()) // of the machine, which both have
 			fmt.Fprintf(&b, "block: %d\n", block+1)
@@ -58,7 +61,7 @@ func folder(t *testing.T, runs ...written) string {
 				fmt.Fprintf(&b, "side: old\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\nside: new\nBenchmarkX/impl=b/n=1-2 10 %.6f ns/op\n", moment, own)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%03d.bench", 999-i)), []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run%03d.bench", 999-i)), []byte(strings.ReplaceAll(b.String(), "BenchmarkX", "Benchmark"+cmp.Or(w.name, "X"))), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -341,16 +344,24 @@ func TestTwoSteps(t *testing.T) {
 	for i := 30; i < 45; i++ {
 		ratios[i] *= 1.05
 	}
-	steps := read(t, folder(t, commits(ratios...)...), Options{}).Series[0].Pieces[0].Steps
+	h := read(t, folder(t, commits(ratios...)...), Options{})
+	steps := h.Series[0].Pieces[0].Steps
 	if len(steps) != 2 || steps[0].At != 15 || steps[1].At != 30 {
 		t.Errorf("steps are %+v", steps)
+	}
+	for _, s := range h.Steps() { // a comparison beyond the other one says nothing of either
+		for _, c := range []struct{ old, now, at int }{{10, 20, 15}, {0, 29, 15}, {20, 35, 30}, {15, 44, 30}, {29, 30, 30}, {10, 35, 0}, {16, 29, 0}, {31, 44, 0}} {
+			if got := h.spans(s, fmt.Sprintf("c%d", c.old), fmt.Sprintf("c%d", c.now)); got != (s.Step.At == c.at) {
+				t.Errorf("%+v is of the step at %d: %t", c, s.Step.At, got)
+			}
+		}
 	}
 	ratios = stepped(45, 15, 0.05)
 	for i := 30; i < 45; i++ {
 		ratios[i] /= 1.05
 	}
 	steps = read(t, folder(t, commits(ratios...)...), Options{}).Series[0].Pieces[0].Steps
-	if len(steps) != 1 || steps[0].At != 15 || steps[0].Ended != 30 {
+	if len(steps) != 1 || steps[0].At != 15 || steps[0].Ended != 30 || steps[0].Before != steps[0].Lo-1 {
 		t.Errorf("steps are %+v", steps)
 	}
 }
@@ -370,6 +381,8 @@ func TestChangedWithIt(t *testing.T) {
 		{"", "toolchain: go2\n", 12, "toolchain: not on record → go2", Suspected, 1},
 		{"kernel: linux 1\n", "kernel: linux 2\n", 12, "kernel: linux 1 → linux 2", Suspected, 1},
 		{"kernel: linux 1\n", "kernel: linux 2\n", 6, "", Suspected, 1},
+		{"kernel: linux 1\n", "kernel: linux 2\n", 11, "", Suspected, 1},
+		{"kernel: linux 1\n", "kernel: linux 2\n", 13, "", Suspected, 1},
 		{"driven: process\n", "driven: session\n", 12, "way of measuring: process → session", Suspected, 1},
 		{fmt.Sprintf(source, 11), fmt.Sprintf(source, 22), 12, "source of the workload and its references: 11 → 22", Explained, 1},
 		{fmt.Sprintf(source, 11), fmt.Sprintf(source, 22) + "driven: session\n", 12, "source of the workload and its references: 11 → 22; way of measuring: process → session", Explained, 1},
@@ -465,6 +478,11 @@ func TestProofs(t *testing.T) {
 		{"too few blocks", written{commit: "c14", old: "c9", ratio: 1.1, config: proves, blocks: 2}, Undecided},
 		{"not so surely", written{commit: "c14", old: "c9", ratio: 1.1, config: "proves: history level=1e-40\n", blocks: 12}, Undecided},
 		{"not beside it", written{commit: "c20", old: "c14", ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"from the last before it to the first", written{commit: "c12", old: "c11", ratio: 1.1, config: proves, blocks: 12}, Proven},
+		{"behind it", written{commit: "c20", old: "c12", ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"before it", written{commit: "c11", old: "c4", ratio: 1.1, config: proves, blocks: 12}, Suspected},
+		{"of another benchmark", written{commit: "c14", old: "c9", ratio: 1.1, config: proves, blocks: 12, name: "Y"}, Suspected},
+		{"of another package", written{commit: "c14", old: "c9", ratio: 1.1, config: proves, blocks: 12, pkg: "example.com/other"}, Suspected},
 		{"not for it", written{commit: "c14", old: "c9", ratio: 1.1, blocks: 12}, Suspected},
 		{"not committed", written{commit: "c14", old: "c9", dirty: true, ratio: 1.1, config: proves, blocks: 12}, Suspected},
 		{"without sides", written{commit: "c14", ratio: 1.1, config: proves + "old: x\nold-commit: c9\nnew-commit: c14\n", blocks: 12}, Suspected},
@@ -484,7 +502,7 @@ func TestProofs(t *testing.T) {
 			t.Errorf("%s: steps are %+v, want %s", c.name, of, c.want)
 			continue
 		}
-		if p := of[0].Step.Proof; (p == nil) != (c.want == Suspected) {
+		if p := of[0].Step.Proof; (p == nil) != (c.want == Suspected) || c.want == Proven && !(p.Lo < p.Ratio && p.Ratio < p.Hi && p.Level == 0.001) {
 			t.Errorf("%s: proof is %+v", c.name, p)
 		}
 		if own := len(h.Series[0].Points); own != 24 || strings.Contains(c.proof.config, "proves") && len(h.Series) != 1 {
@@ -510,9 +528,17 @@ func TestProofLevel(t *testing.T) {
 			t.Errorf("after %d days: level %v, %d left", c.days, level, left)
 		}
 	}
-	bad := written{commit: "b", old: "a", ratio: 1, config: "proves: something\n"}
-	if h := read(t, folder(t, append(commits(2), bad)...), Options{}); !strings.Contains(strings.Join(h.Notes, "\n"), "proves nothing") {
-		t.Errorf("notes: %v", h.Notes)
+	if _, left := h.ProofLevel("box", h.Runs[0].Started.Add(year)); left != proofsPerYear-1 {
+		t.Errorf("a year after the first %d are left", left)
+	}
+	if _, left := h.ProofLevel("barn", h.Runs[0].Started); left != proofsPerYear {
+		t.Errorf("of another machine %d are left", left)
+	}
+	for proves, bad := range map[string]bool{"something": true, "history level=0": true, "history level=1": true, "history level=x": true, "history": true, "history level=0.999": false} {
+		w := written{commit: "b", old: "a", ratio: 1, config: "proves: " + proves + "\n"}
+		if h := read(t, folder(t, append(commits(2), w)...), Options{}); strings.Contains(strings.Join(h.Notes, "\n"), "proves nothing") != bad {
+			t.Errorf("%s: notes %v", proves, h.Notes)
+		}
 	}
 }
 

@@ -161,7 +161,7 @@ func TestDriftIsProvenOnce(t *testing.T) {
 	h := historyOf(d)
 	h.suspect()
 	steps := h.Steps()
-	if len(steps) != 1 || !steps[0].Step.Drift || steps[0].Step.Old != "c0" || steps[0].Step.New != "c47" || steps[0].Step.Before != 0 || steps[0].Step.Hi != 47 {
+	if len(steps) != 1 || !steps[0].Step.Drift || steps[0].Step.Old != "c0" || steps[0].Step.New != "c47" || steps[0].Step.Before != 0 || steps[0].Step.At != 1 || steps[0].Step.Hi != 47 || !(steps[0].Step.P <= 0.05 && steps[0].Step.Adjusted <= 0.05) {
 		t.Fatalf("steps are %+v", steps)
 	}
 	for _, c := range []struct {

@@ -232,7 +232,7 @@ func TestTakenBack(t *testing.T) {
 	for _, c := range []struct {
 		back, noise float64
 		ended       bool
-	}{{1, 0.001, true}, {0.95, 0.001, true}, {1.05, 0.001, true}, {0.8, 0.001, false}, {1.2, 0.001, false}, {0.8, 0.03, true}} {
+	}{{1, 0.001, true}, {0.91, 0.001, true}, {1.09, 0.001, true}, {0.89, 0.001, false}, {1.11, 0.001, false}, {0.8, 0.001, false}, {1.2, 0.001, false}, {0.8, 0.03, true}} {
 		before, within := part{first: 0, end: 10}, part{first: 10, end: 20, from: 0.1, to: 0.1}
 		rest := 0.1 * (1 - c.back)
 		after := part{first: 20, end: 30, from: rest, to: rest}
@@ -242,6 +242,19 @@ func TestTakenBack(t *testing.T) {
 	}
 	if isBack(part{end: 10}, part{first: 10, end: 20, from: 1, to: 1}, part{first: 20, end: 30, to: 1}, 0.01) {
 		t.Error("a drift from there is back")
+	}
+}
+
+// TestLine: a line is that of the middle slope, and leaves nothing of values on it, and of others no
+// more than what is far off counts.
+func TestLine(t *testing.T) {
+	q := stats.Sequence{D: []float64{7, 1, 2, 3, 4, 99}}
+	line := lineOf(q, 1, 5)
+	if line != (part{first: 1, end: 5, from: 1, to: 4}) || left(q, line, 0.5) != 0 {
+		t.Errorf("the line is %+v and leaves %v", line, left(q, line, 0.5))
+	}
+	if got := left(q, part{first: 0, end: 6, from: 0, to: 5}, 1); got != 36+0+0+0+0+36 {
+		t.Errorf("left is %v", got)
 	}
 }
 
