@@ -1,6 +1,7 @@
 package why
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -232,6 +233,59 @@ func TestSentence(t *testing.T) {
 		got, explained := c.f.sentence()
 		if got != c.want || explained != c.explained {
 			t.Errorf("%s:\n got  %v %s\n want %v %s", c.name, explained, got, c.explained, c.want)
+		}
+	}
+}
+
+// What is said beside the time is what differs by enough: allocations by a byte and a twentieth,
+// waits for locks by a tenth of the difference and a nanosecond.
+func TestCircumstances(t *testing.T) {
+	function := func(name string, base, this, own float64) Change {
+		return Change{Name: name, Symbol: "x.org/" + name, Base: Cost{Flat: base, Cum: base}, This: Cost{Flat: base + own, Cum: this}}
+	}
+	for _, c := range []struct {
+		kind             Kind
+		base, this, diff float64
+		top              []Change
+		want             string
+	}{
+		{Alloc, 0, 1, 9, nil, "it allocates 1 B per operation more"},
+		{Alloc, 0, 0.9, 9, nil, ""},
+		{Alloc, 95, 100, 9, nil, "it allocates 5 B per operation more"},
+		{Alloc, 95.1, 100, 9, nil, ""},
+		{Alloc, 100, 90, 9, nil, "it allocates 10 B per operation less"},
+		{Alloc, 0, 10, 9, []Change{function("a.f", 0, 5, 5)}, "it allocates 10 B per operation more, mostly in a.f"},
+		{Alloc, 0, 10, 9, []Change{function("a.f", 0, 4, 4)}, "it allocates 10 B per operation more"},
+		{Alloc, 0, 10, 9, []Change{function("a.f", 9, 0, -9), function("a.g", 0, 6, 6)}, "it allocates 10 B per operation more, mostly in a.g"},
+		{Alloc, 0, 10, 9, []Change{function("a.f", 9, 3, 6)}, "it allocates 10 B per operation more"}, // its callees less
+		{Mutex, 0, 10, 100, nil, "goroutines wait 10 ns per operation more for locks"},
+		{Mutex, 0, 9.9, 100, nil, ""},
+		{Mutex, 0, 0.9, 5, nil, ""},
+		{Mutex, 2, 1, -5, nil, "goroutines wait 1 ns per operation less for locks"},
+	} {
+		f := finding{diff: at(c.diff), profiles: map[Kind]*Profile{c.kind: {Kind: c.kind, Base: Side{Total: c.base}, This: Side{Total: c.this}, Top: c.top}}}
+		if got := strings.Join(f.circumstances(), "; "); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestNanos(t *testing.T) {
+	for ns, want := range map[float64]string{0: "0 ns", 0.5: "0.5 ns", 99.94: "99.9 ns", 999.4: "999 ns", 999.5: "1 µs", -999.5: "-1 µs", 1234: "1.23 µs", 999_500: "1 ms", 2e9: "2 s", 12345e9: "12345 s"} {
+		if got := nanos(ns); got != want {
+			t.Errorf("%v is %s, want %s", ns, got, want)
+		}
+	}
+}
+
+// A side that uses a twentieth more CPU time than time has shared its work.
+func TestParallel(t *testing.T) {
+	for _, c := range []struct {
+		base, diff, baseWall, wall float64
+		want                       bool
+	}{{104, 0, 100, 0, false}, {106, 0, 100, 0, true}, {100, 10, 100, 5, false}, {100, 11, 100, 5, true}, {106, -10, 100, 0, true}} {
+		if got := (&CPUTime{Base: c.base, Diff: at(c.diff), BaseWall: c.baseWall, Wall: at(c.wall)}).parallel(); got != c.want {
+			t.Errorf("%+v: %t", c, got)
 		}
 	}
 }
