@@ -68,6 +68,9 @@ func TestKeepAndOpen(t *testing.T) {
 		t.Error("a folder that is there is written into")
 	}
 	for path, want := range map[string]string{images[0]: "two", images[1]: "two, moved", filepath.Join(folder, "testdata", "in"): "read by two"} {
+		if info, err := os.Stat(path); err != nil || path != filepath.Join(folder, "testdata", "in") && info.Mode()&0o100 == 0 {
+			t.Errorf("%s cannot be run: %v, %v", path, info.Mode(), err)
+		}
 		if got, err := os.ReadFile(path); string(got) != want || err != nil {
 			t.Errorf("%s says %q, %v; want %q", path, got, err, want)
 		}
@@ -88,14 +91,20 @@ func TestKeepAndOpen(t *testing.T) {
 	if err := s.Keep(&Baseline{Name: "release/1.0", Module: "example.com/m"}, func(*jobs.Packer) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("a packer that fails: %v", err)
 	}
-	keep(t, s, "example.com/m", "b", "four")
+	keep(t, s, "example.com/m", "release-1", "four")
 	keep(t, s, "example.com/m", "z", "five")
+	// Nor is one that is on its way.
+	half := filepath.Join(s.of("example.com/m"), ".new-1")
+	if err := os.CopyFS(half, os.DirFS(b.folder)); err != nil {
+		t.Fatal(err)
+	}
 	all, err := s.All()
+	_ = os.RemoveAll(half)
 	var names []string
 	for _, b := range all {
 		names = append(names, b.Module+" "+b.Name)
 	}
-	if got := strings.Join(names, ", "); err != nil || got != "example.com/m b, example.com/m release/1.0, example.com/m z, example.com/other before" {
+	if got := strings.Join(names, ", "); err != nil || got != "example.com/m release-1, example.com/m release/1.0, example.com/m z, example.com/other before" {
 		t.Errorf("baselines are %s, %v", got, err)
 	}
 	left, _ := filepath.Glob(filepath.Join(glob(s.of("example.com/m")), ".*"))

@@ -30,7 +30,7 @@ summary: 156
 `
 
 func TestRead(t *testing.T) {
-	got, err := Read(strings.NewReader(output))
+	got, err := Read(strings.NewReader(strings.Replace(output, "cmd: ", "cmd: "+strings.Repeat("x", 100_000), 1)))
 	want := Profile{
 		{"a.Work", "/src/a.go", 10}: 101, {"a.Work", "/src/b.go", 3}: 20,
 		{"runtime.gcDrain", "/go/src/runtime/mgc.go", 7}: 30, {"runtime.sysmon", "/go/src/runtime/proc.go", 8}: 5,
@@ -120,9 +120,17 @@ func TestTool(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	p := Profile{
 		{Func: "time.Sleep"}: 12, {Func: "runtime.timeSleep"}: 30, {Func: "internal/sync.(*Mutex).lockSlow"}: 0.5,
-		{Func: "testing.(*B).RunParallel.func1"}: 3, {Func: "syscall.Syscall6"}: 0.0001, {Func: "m.Sleep"}: 9,
+		{Func: "testing.(*B).RunParallel.func1"}: 3, {Func: "syscall.Syscall6"}: 0.0004, {Func: "syscall.read"}: 0.0006, {Func: "m.Sleep"}: 9,
 	}
 	if got := strings.Join(p.Unseen(), ", "); got != "sleeps, waits for locks, runs in parallel" {
+		t.Errorf("%q", got)
+	}
+	for n, want := range map[float64]int{0.001: 0, 0.0011: 1} {
+		if got := (Profile{{Func: "syscall.read"}: n}).Unseen(); len(got) != want {
+			t.Errorf("what runs %v times is unseen: %q", n, got)
+		}
+	}
+	if got := (Profile{{Func: "testing.(*B).RunParallelly"}: 9}).Unseen(); got != nil {
 		t.Errorf("%q", got)
 	}
 }
