@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,7 +21,7 @@ func TestAnchor(t *testing.T) {
 		t.Fatalf("anchor is %q", fields)
 	}
 	for _, f := range fields {
-		if ns, err := strconv.ParseFloat(f, 64); err != nil || !(ns > 0) || math.IsInf(ns, 0) {
+		if ns, err := strconv.ParseFloat(f, 64); err != nil || !(ns > 0) || ns > 10_000 { // of a step, and not of a loop
 			t.Errorf("%q is no time: %v", f, err)
 		}
 	}

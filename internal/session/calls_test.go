@@ -671,6 +671,27 @@ func TestCallsGoByProcessorTime(t *testing.T) {
 	}
 }
 
+// TestWhichClock: the cost of what works more than half of the time is its processor time.
+func TestWhichClock(t *testing.T) {
+	for used, cpu := range map[float64]bool{0.4: false, 0.6: true, 1.2: true, 1.3: false} {
+		trial := new(lengthTrial)
+		for i := range callTries {
+			for range callLengths {
+				trial.byCPU[i], trial.byClock[i] = append(trial.byCPU[i], math.Log(100*used)), append(trial.byClock[i], math.Log(100))
+			}
+		}
+		if got := trial.logs()[0][0]; (got != math.Log(100)) != cpu {
+			t.Errorf("what uses %v processors costs %v", used, math.Exp(got))
+		}
+		for i := range callTries { // one of the two longest is enough to be shared
+			trial.byCPU[i][len(callLengths)-1] = 0
+		}
+		if got := trial.isShared(); got != (used > 1.25) {
+			t.Errorf("what uses %v processors in long slices, and fewer in the longest, is shared: %t", used, got)
+		}
+	}
+}
+
 // On a busy machine a process runs for a while, and then waits for its turn: slices of a
 // millisecond are as fast as ever, long ones take many times their processor time. That is
 // no dependence on the length.

@@ -54,6 +54,15 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+func TestForecastOfARowThatIsAlone(t *testing.T) {
+	p := recordtest.Turns(2, 3, 3)
+	for alone, want := range map[string]time.Duration{"": 9 * (turnsTime + warmSlices*5*time.Millisecond + 3*(5*time.Millisecond+sliceTime)), "no room": 9 * startTime} {
+		if got := NewForecast(p, &record.Interrupted{Alone: map[int]string{1: alone}}).Left(); got.Round(time.Microsecond) != want {
+			t.Errorf("alone for %q it takes %v, want %v", alone, got, want)
+		}
+	}
+}
+
 // The first block of a row that takes turns also tries lengths of slices, which says nothing
 // of the others.
 func TestForecastAfterTheFirstBlock(t *testing.T) {

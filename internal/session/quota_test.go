@@ -13,6 +13,9 @@ func TestQuota(t *testing.T) {
 		want  float64
 	}{
 		"none": {fstest.MapFS{}, 0},
+		"of another thing": {fstest.MapFS{
+			"proc/self/cgroup": file("4:memory:/a\n"), "sys/fs/cgroup/a/cpu.max": file("50000 100000\n"),
+		}, 0},
 		"no limit": {fstest.MapFS{
 			"proc/self/cgroup": file("0::/a\n"), "sys/fs/cgroup/a/cpu.max": file("max 100000\n"),
 		}, 0},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/internal/record"
+	"github.com/dynolab/dyno/internal/recordtest"
 )
 
 // aPlanOfSides compares n benchmarks of two versions.
@@ -100,6 +101,23 @@ func TestSize(t *testing.T) {
 	p.Blocks = 3
 	if less := Size(p, Sizing{Alpha: 0.05, BlocksGiven: true}); less != "" || p.Blocks != 3 || p.Layouts != 3 {
 		t.Errorf("given 3: %d blocks of %d layouts, %v", p.Blocks, p.Layouts, less)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	if busyPercent != 5 || fewestRounds != 5 || FigureSlice != 5*time.Millisecond || SharpSlice != time.Millisecond || SharpRounds != 250 {
+		t.Error("a bound is another one")
+	}
+}
+
+// A plan of one look is none of a sequence.
+func TestOneLook(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 0, 2: 2} {
+		p := recordtest.Sides(1, 6)
+		Size(p, Sizing{Alpha: 0.05, Margin: 0.02, BlocksGiven: true, Looks: func(int) []int { return make([]int, n) }})
+		if len(p.Looks) != want || (p.Alpha > 0) != (want > 0) {
+			t.Errorf("of %d looks %d, at %v", n, len(p.Looks), p.Alpha)
+		}
 	}
 }
 

@@ -13,6 +13,16 @@ import (
 // However little of a slice is timed, a row takes a bounded time by the clock, has a figure, and
 // says so; what a call prepares once is no reason for slices to be short.
 func TestUntimed(t *testing.T) {
+	// Until more than its first slice is known, what takes long beside its timer is doubled.
+	var u untimed
+	first, second := program.Slice{N: 10, Elapsed: time.Millisecond, Wall: 11 * time.Millisecond}, program.Slice{N: 20, Elapsed: 2 * time.Millisecond, Wall: 12 * time.Millisecond}
+	if u.learn(first); u.grown(first, 1000) != 20 {
+		t.Errorf("a first slice that takes long grows to %d", u.grown(first, 1000))
+	}
+	if u.learn(second); u.grown(second, 1000) != 1000 {
+		t.Errorf("one of which is known what it takes beside its timer grows to %d", u.grown(second, 1000))
+	}
+
 	const us, ms = time.Microsecond, time.Millisecond
 	for name, c := range map[string]struct {
 		perOp   time.Duration

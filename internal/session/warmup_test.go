@@ -198,6 +198,37 @@ func TestWarmUpWaitsForTheHeap(t *testing.T) {
 	}
 }
 
+// TestLatest: how many slices are compared depends on how long they take.
+func TestLatest(t *testing.T) {
+	const target = 5 * time.Millisecond
+	perOp := []float64{1, 1, 1, 1, 1, 1, 1, 1}
+	for took, want := range map[time.Duration]int{target: 8, 2 * target: 8, 2*target + 1: 4, 4 * target: 4, 4*target + 1: 2} {
+		if window, enough := latest(perOp, took, target); !enough || len(window) != want {
+			t.Errorf("of slices of %v %d are compared, want %d", took, len(window), want)
+		}
+		if _, enough := latest(perOp[:want-1], took, target); enough {
+			t.Errorf("%d slices of %v are enough", want-1, took)
+		}
+	}
+	for _, c := range []struct {
+		window []float64
+		want   bool
+	}{
+		{[]float64{1, 1.029}, true},
+		{[]float64{1, 1.031}, false},
+		{[]float64{1, 1, 1.019, 1.019}, true},
+		{[]float64{1, 1, 1.021, 1.021}, false},
+		{[]float64{1, 1.06, 1.04, 1.10}, false},
+		{[]float64{1, 1.06, 1.02, 1.08}, true}, // within half of their scatter
+		{[]float64{1, 2, 1.08, 2.1}, true},
+		{[]float64{1, 2, 1.2, 2.2}, false},
+	} {
+		if got := steady(c.window); got != c.want {
+			t.Errorf("%v is steady: %t", c.window, got)
+		}
+	}
+}
+
 // Where one of a row has long slices the others have no very short ones.
 func TestSlicesAreAlike(t *testing.T) {
 	for _, c := range []struct {
