@@ -41,7 +41,6 @@
 //	actor/cycles-leak-nothing  suspensions, at night a million, and asks, timers, restarts, watches … over and over leave nothing behind
 //	task/linearizable          histories of one task, with its beginning and its end, are linearizable (porcupine)
 //	task/deep-joins            waits inside waits, 20,000 deep, at night 100,000; reports time and memory a level
-//	task/cancel-races-the-end-a-million-times  every race of a Cancel with an end has one winner, whom all see
 //	task/waiters-forgotten     who gave up waiting leaves nothing with a task that goes on
 //	task/futures-collected     futures without waiters, and closed executors, leave no memory and no goroutine
 //	task/executor-collected    nothing keeps a closed executor and what its tasks have computed (weak pointers)
@@ -62,7 +61,6 @@
 //	              and the random programs, histories and dropped groups in
 //	              proportion (1,000,000 groups from n = 1000 on);
 //	              actor/cycles-leak-nothing has 1000 cycles n times, at most
-//	              1,000,000, and races of Cancel are 100,000 n times, at most
 //	              1,000,000. The second half of the runs is made while other
 //	              processes load every core. The suite's own tests then run
 //	              wrong groups 40 times.

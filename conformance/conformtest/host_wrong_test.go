@@ -46,7 +46,7 @@ func TestWrongOnHost(t *testing.T) {
 				if w.bug == "a byte of each message kept" {
 					set.million = 1_000_000 // fewer bytes do not show
 				}
-				set.contests, set.futures, set.depth = 20_000, 5_000, 1000
+				set.futures, set.depth = 5_000, 1000
 				s := &suite{impl: k.impl(w.bug), set: set, limit: patience}
 				if limit := hostLimits[w.bug]; limit > 0 {
 					s.limit = limit

@@ -109,7 +109,6 @@ type settings struct {
 	cycles   int           // for actor/cycles-leak-nothing; of slow ones a tenth, but leastCycles
 	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
-	contests int           // for task/cancel-races-the-end-a-million-times
 	futures  int           // for task/futures-collected and task/waiters-forgotten
 	depth    int           // for task/deep-joins
 }
@@ -149,7 +148,6 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		{&set.million, [5]int{200_000, 1_000_000, 5_000, 2_000, 2 * leastCycles}},
 		{&set.flood, [5]int{1_000_000, 1_000_000, 200_000, 100_000, 20_000}},
 		// The race detector ends a process with more than 8,128 goroutines.
-		{&set.contests, [5]int{100_000, 100_000, 10_000, 20_000, 5_000}},
 		{&set.futures, [5]int{50_000, 100_000, 20_000, 20_000, 5_000}},
 		{&set.depth, [5]int{20_000, 100_000, 5_000, 20_000, 2_000}},
 	} {
@@ -171,7 +169,6 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
 		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
 		set.cycles = max(set.cycles, min(1000*n, 1_000_000))
-		set.contests = max(set.contests, min(100_000*n, 1_000_000))
 		set.queueing = 10 * time.Second
 	}
 	if v := getenv("DYNO_SEED"); v != "" {

@@ -28,10 +28,6 @@ var taskHostClauses = []hostClause{
 		Why: "a task waits for one that waits for one …, as deep as memory goes: no stack overflows, and no pool of workers runs dry",
 	}, checkDeepJoins},
 	{conformance.Clause{
-		Name: "task/cancel-races-the-end-a-million-times", Rule: "X2", Kind: conformance.Stochastic,
-		Why: "however often a Cancel races with the end of its task, one of the two is first and all agree on which",
-	}, checkDuels},
-	{conformance.Clause{
 		Name: "task/waiters-forgotten", Rule: "X2", On: conformance.Platform{Heap: true},
 		Why: "who has given up waiting is forgotten, while the task goes on: a task that takes for ever must not collect those who once waited for it",
 	}, checkWaitersForgotten},
@@ -129,110 +125,6 @@ func chain(x task.Executor, n int, forward bool) (int, error) {
 		return all[0].Value(context.Background())
 	}
 	return all[n-1].Value(context.Background())
-}
-
-// checkDuels lets calls of Cancel race with the ends of tasks.
-func checkDuels(_ *testing.T, s *suite) outcome {
-	n := s.set.contests
-	limit := s.limit + time.Duration(n)*100*time.Microsecond
-	return s.noting(limit, func(*conformance.Env) ([]string, error) {
-		x := s.impl.NewExecutor()
-		var ran atomic.Int64
-		canceled, resolved, failed := 0, 0, 0
-		const batch = 100
-		for done := 0; done < n; done += batch {
-			var all [batch]*task.Future[int]
-			var word [batch]atomic.Int32 // what the first who waited saw, and one
-			var won [batch]atomic.Int32
-			odd := false
-			var made atomic.Int32 // of all
-			var both sync.WaitGroup
-			var bad atomic.Pointer[error]
-			look := func(i int) {
-				v, err := all[i].Value(context.Background())
-				got := all[i].Status()
-				var want task.Status
-				var te *task.Error
-				switch {
-				case err == nil && v == i && i%3 != 0:
-					want = task.Resolved
-				case errors.As(err, &te) && te != nil && te.Cause == errTask && i%3 == 0:
-					want = task.Failed
-				case errors.As(err, &te) && te != nil && te.Cause == context.Canceled:
-					want = task.Cancelled
-				}
-				if got != want || want == task.Pending || !word[i].CompareAndSwap(0, int32(got)+1) && word[i].Load() != int32(got)+1 {
-					err = fmt.Errorf("one who waited got (%d, %w) in state %v", v, err, got)
-					bad.Store(&err)
-				}
-			}
-			for who := range 3 {
-				both.Go(func() {
-					for i := range all {
-						for int(made.Load()) <= i {
-							runtime.Gosched()
-						}
-						for range who * (i % 5) * 20 {
-							made.Load() // let it get further
-						}
-						if who == 2 {
-							look(i)
-						} else if all[i].Cancel() {
-							won[i].Add(1)
-						}
-					}
-				})
-			}
-			for i := range all {
-				work := i % 7 * 10
-				all[i] = task.Go(x, func(context.Context) (int, error) {
-					ran.Add(1)
-					for range work {
-						made.Load()
-					}
-					if i%3 == 0 {
-						return 0, errTask
-					}
-					return i, nil
-				})
-				made.Store(int32(i) + 1)
-			}
-			both.Wait()
-			for i := range all {
-				look(i)
-				off := int(won[i].Load())
-				switch all[i].Status() {
-				case task.Cancelled:
-					canceled++
-					odd = odd || off != 1
-				case task.Resolved:
-					resolved++
-					odd = odd || off != 0
-				case task.Failed:
-					failed++
-					odd = odd || off != 0
-				}
-				if odd {
-					return nil, fmt.Errorf("a task is %v, and %d calls of Cancel were told that they ended it", all[i].Status(), off)
-				}
-			}
-			if err := bad.Load(); err != nil {
-				return nil, *err
-			}
-			if s.impl.Promises.Eager {
-				continue
-			}
-			x.Flush(0)
-		}
-		x.Close()
-		for x.Pending() > 0 {
-			runtime.Gosched()
-		}
-		if r := int(ran.Load()); r < resolved+failed || r > n {
-			return nil, fmt.Errorf("%d of %d tasks ran, and %d are resolved or failed", r, n, resolved+failed)
-		}
-		return []string{fmt.Sprintf("conform-metric: clause=task/cancel-races-the-end-a-million-times contests=%d canceled=%d resolved=%d failed=%d", n, canceled, resolved, failed)}, nil
-	})
 }
 
 // checkWaitersForgotten has many give up on one task, before they wait and while

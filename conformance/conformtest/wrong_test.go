@@ -126,9 +126,9 @@ func TestRight(t *testing.T) {
 	if set.soak == 0 { // the full sizes are the implementations'
 		set.flood, set.cycles, set.million = 100_000, 2_000, 2_000
 	}
-	set.contests, set.futures, set.depth = 10_000, 5_000, 2000
+	set.futures, set.depth = 5_000, 2000
 	if raceEnabled {
-		set.contests, set.futures, set.depth = 2000, 1000, 500
+		set.futures, set.depth = 1000, 500
 	}
 	for _, k := range wrongKinds {
 		for _, parks := range []bool{true, false} {
