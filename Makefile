@@ -69,7 +69,7 @@ STRESS ?= 10s
 procs: STRESS = 1s
 NIGHT_TEST = DYNO_NIGHTLY=1 DYNO_STRESS=$(STRESS) go test -count=1 -timeout 2h
 
-# The bugs that are planted by hand have the longest part of the night, make planted. Under
+# The bugs that are planted by hand have the longest part of the night, make mutants. Under
 # -race they show nothing that they do not show without.
 PLANTED := ^Test(Wrong|WrongOnHost)$$
 
@@ -142,9 +142,9 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	cover      compiles the core and all that stands on it once more
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
-#	planted    starts programs some ten thousand times
+#	mutants    start programs some ten thousand times
 .PHONY: nightly
-nightly: test night procs race-all again cover browser boards arm soak storm planted ## all there is, before a release (hours)
+nightly: test night procs race-all again cover browser boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -182,7 +182,7 @@ docs: ## write the parts of documents that are made of results and lists
 
 .PHONY: policy
 policy:
-	$(call say,policies (imports; boards; documents))
+	$(call say,policies (imports; boards; documents; recursion at night))
 	cd tools && $(GO_TEST) ./lint
 
 .PHONY: unit
@@ -324,9 +324,16 @@ storm: ## a fleet of five machines in a storm: 200 plans, 100 kills; and that it
 idle: fleet ## what an agent without a job takes of a processor, into OUT (five minutes)
 	cd fleet && $(BIN)/benchrun run . --bench '^BenchmarkIdleAgent$$' --mode process --time 1x --blocks 3 --timeout 10m $(if $(OUT),--out $(abspath $(OUT)))
 
+# How long generated mutants are tried. An hour is a sample; all of them, MUTATE=0, are days on
+# two processors. Whoever asks again on the same commit goes on where it stopped.
+MUTATE ?= 1h
+nightly: MUTATE = 8h
+
 # Two at a time: the clauses are to run on a machine that is not drowned in them.
-.PHONY: planted
-planted: ## plant bugs that people have thought of, and see the clauses and tests for them fail (hours)
+.PHONY: mutants
+mutants: ## change the source in small ways, and see the tests fail: MUTATE=1h is how long
+	$(call say,generated mutants of the actor core, the implementations, remoting and the engine)
+	cd tools && go run ./mutants -for $(MUTATE)
 	$(call say,bugs planted by hand: the clauses and tests for them fail 40 times of 40)
 	cd tools && go run ./planted -n 40 -jobs 2
 	DYNO_NIGHTLY=1 DYNO_WRONG=40 go test -count=1 -timeout 0 -parallel 2 -v -run '$(PLANTED)' ./conformance/conformtest

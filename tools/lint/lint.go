@@ -2,9 +2,10 @@
 //
 //   - imports.go: which package may import which
 //   - board.go: what compiles for boards
+//   - recursion.go: what runs there needs a bounded stack
 //   - documents.go: what documents tell a reader to type or to open is there
 //
-// The rules are data with reasons, in policy_test.go, and
+// The rules are data with reasons, in policy_test.go and recursion_policy_test.go, and
 // the tests there apply them to this module. For each rule another test plants a
 // violation and sees it found.
 //
@@ -142,6 +143,12 @@ func (p Policy) rule(pkg string) int {
 		}
 	}
 	return -1
+}
+
+// boardSafe reports whether a package runs on boards.
+func (p Policy) boardSafe(pkg string) bool {
+	i := p.rule(pkg)
+	return i >= 0 && p.Rules[i].BoardSafe
 }
 
 // local returns the path relative to the module's root if a package is the module's.

@@ -35,6 +35,7 @@ import (
 
 	"github.com/dynolab/dyno/conformance"
 	"github.com/dynolab/dyno/internal/scratch"
+	"github.com/dynolab/dyno/tools/mutate"
 )
 
 func main() {
@@ -92,7 +93,7 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	if len(b.numbers) == 0 {
 		return errors.New("no bug can be planted: " + strings.Join(append(b.outdated, "-only matches none"), "; "))
 	}
-	if b.overlay, err = overlayOf(*root, b.dir, changed); err != nil {
+	if b.overlay, err = mutate.Overlay(*root, b.dir, changed); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "%d bugs, %d times each; random choices start from -seed %d\n", len(b.numbers), *runs, *seed)
@@ -271,7 +272,7 @@ func (b *bench) once(ctx context.Context, path string, c check, number int, seed
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, "-test.count=1", "-test.v", "-test.run="+exactly(c.test))
 	cmd.Dir = filepath.Join(b.root, c.program.pkg)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed), fmt.Sprintf("%s=%d", numberEnv, number))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("DYNO_SEED=%d", seed), fmt.Sprintf("%s=%d", mutate.NumberEnv, number))
 	text, err := cmd.CombinedOutput()
 	out = string(text)
 	passed := strings.Contains(out, "--- PASS: "+c.test+" ")

@@ -1,4 +1,4 @@
-package main
+package mutate
 
 import (
 	"bytes"
@@ -21,30 +21,30 @@ import (
 // as the mutant has it, and begins by asking whether that is to be run. So a package is compiled
 // and linked once and not once for each mutant, which took most of the time.
 
-// numberEnv is the variable of the environment that says which of the mutants in a program is
+// NumberEnv is the variable of the environment that says which of the mutants in a program is
 // to be run: its number, from 1. Without it, or with 0, none is.
-const numberEnv = "DYNO_PLANTED"
+const NumberEnv = "DYNO_PLANTED"
 
 // numberVar is the same in a package: a variable of each that has mutants.
 const numberVar = "plantedMutant"
 
 // switchFile declares the variable in a package.
 func switchFile(pkg string) []byte {
-	return fmt.Appendf(nil, "package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar %s, _ = strconv.Atoi(os.Getenv(%q))\n", pkg, numberVar, numberEnv)
+	return fmt.Appendf(nil, "package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar %s, _ = strconv.Atoi(os.Getenv(%q))\n", pkg, numberVar, NumberEnv)
 }
 
-// A notWovenError is a change that is not in one function, and so cannot be built into a
+// A NotWovenError is a change that is not in one function, and so cannot be built into a
 // program with others.
-type notWovenError struct{ Number int }
+type NotWovenError struct{ Number int }
 
-func (e *notWovenError) Error() string {
-	return fmt.Sprintf("mutant %d changes nothing in a function", e.Number)
+func (e *NotWovenError) Error() string {
+	return fmt.Sprintf("mutate: mutant %d changes nothing in a function", e.Number)
 }
 
-// overlayOf writes the sources of a module at root with all mutants into dir, and returns the file
+// Overlay writes the sources of a module at root with all mutants into dir, and returns the file
 // for go build -overlay. changed has by path in the module, and by number of mutant, what the
 // file's text is with it.
-func overlayOf(root, dir string, changed map[string]map[int][]byte) (path string, err error) {
+func Overlay(root, dir string, changed map[string]map[int][]byte) (path string, err error) {
 	replace := map[string]string{}
 	write := func(path string, text []byte) error {
 		if _, ok := replace[filepath.Join(root, path)]; ok {
@@ -163,13 +163,13 @@ func (fs *functions) changedIn(text []byte, number int) (name, body string, err 
 			continue
 		}
 		if name != "" {
-			return "", "", &notWovenError{number}
+			return "", "", &NotWovenError{number}
 		}
 		at := other.offset(f.Name.End()) - other.offset(f.Pos())
 		name, body = n, fmt.Sprintf("\n%s_planted%d%s\n", now[:at], number, now[at:])
 	}
 	if name == "" {
-		return "", "", &notWovenError{number}
+		return "", "", &NotWovenError{number}
 	}
 	return name, body, nil
 }

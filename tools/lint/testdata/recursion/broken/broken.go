@@ -1,0 +1,3 @@
+package broken
+
+var x int = ""

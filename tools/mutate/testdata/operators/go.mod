@@ -1,0 +1,3 @@
+module operators
+
+go 1.26
