@@ -43,3 +43,31 @@ func TestQuota(t *testing.T) {
 		}
 	}
 }
+
+// In a container the processes of a row share a quarter of its memory, not of the machine's.
+func TestMemoryForTurns(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	all := memoryForTurns(t.Context(), fstest.MapFS{})
+	if all <= 16<<20 {
+		t.Skipf("the machine has %d bytes for a row", all)
+	}
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  uint64
+	}{
+		"its own": {fstest.MapFS{"proc/self/cgroup": file("0::/a\n"), "sys/fs/cgroup/a/memory.max": file("67108864\n")}, 16 << 20},
+		"its parent's": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("max\n"), "sys/fs/cgroup/a/memory.max": file("67108864\n"),
+		}, 16 << 20},
+		"version 1": {fstest.MapFS{
+			"proc/self/cgroup": file("4:memory:/docker/x\n1:cpu:/\n"), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("67108864\n"),
+		}, 16 << 20},
+		"version 1 without": {fstest.MapFS{
+			"proc/self/cgroup": file("4:memory:/\n"), "sys/fs/cgroup/memory/memory.limit_in_bytes": file("9223372036854771712\n"),
+		}, all},
+	} {
+		if got := memoryForTurns(t.Context(), c.files); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -112,7 +113,7 @@ func Run(ctx context.Context, plan *record.Plan, subject Subject, s *record.Stor
 		Subject: subject,
 		look:    look,
 		now:     time.Now, sleep: time.Sleep, anchor: anchor,
-		rss: residentSize, room: memoryForTurns(ctx),
+		rss: residentSize, room: memoryForTurns(ctx, os.DirFS("/")),
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -550,11 +551,12 @@ func residentSize(pid int) uint64 {
 
 // memoryForTurns returns how many bytes the processes of a row may hold together,
 // 0 if the system does not tell: a quarter, because a machine that swaps measures
-// its disk.
-func memoryForTurns(ctx context.Context) uint64 {
+// its disk. It is of what control groups, in the files of root, allow: a container that
+// takes more is killed.
+func memoryForTurns(ctx context.Context, root fs.FS) uint64 {
 	v, err := mem.VirtualMemoryWithContext(ctx)
 	if err != nil {
 		return 0
 	}
-	return v.Total / 4
+	return min(v.Total, memoryLimit(root)) / 4
 }
