@@ -53,7 +53,7 @@ var counterKinds = []counterKind{
 	{key: "goroutines-created", name: "goroutines started", unit: "/op", ns: 300},
 	{key: "gc-cycles", name: "garbage collections", unit: "/op", ns: 200_000},
 	{key: "gc-cpu-ns", name: "CPU time of the garbage collector", unit: "ns/op", ns: 1},
-	{key: "mutex-wait-ns", name: "time that goroutines were blocked at locks", unit: "ns/op", ns: 1},
+	{key: "mutex-wait-ns", name: "time that goroutines were blocked at locks, of which the runtime times a sample", unit: "ns/op", ns: 1},
 	{key: "user-ns", name: "CPU time of the program", unit: "ns/op", ns: 1},
 	{key: "system-ns", name: "CPU time of the operating system", unit: "ns/op", ns: 1},
 	{key: "minor-faults", name: "page faults", unit: "/op", ns: 500},
