@@ -1,6 +1,7 @@
 package testbin
 
 import (
+	"bytes"
 	"debug/buildinfo"
 	"fmt"
 	"os"
@@ -68,6 +69,8 @@ func packageOf(file string) (string, error) {
 	}
 	pkg, ok := strings.CutSuffix(info.Path, ".test")
 	switch {
+	case info.Path != "" && !ok && isTest(file):
+		return info.Path, nil // of package main, as Go up to 1.26 makes it
 	case info.Path != "" && !ok:
 		return "", fmt.Errorf("%s is a Go program, %s, and not a test binary: go test -c makes one", file, info.Path)
 	case pkg == "", pkg == "command-line-arguments": // of files that were named one by one
@@ -75,6 +78,12 @@ func packageOf(file string) (string, error) {
 		return strings.Join(strings.Fields(name), "-"), nil
 	}
 	return pkg, nil
+}
+
+// isTest reports whether a Go program runs tests.
+func isTest(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && bytes.Contains(text, []byte("testing.(*M).Run\x00"))
 }
 
 // driveMark finds what a binary says that can be driven: driveMark in _drive.go.

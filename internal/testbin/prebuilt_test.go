@@ -128,6 +128,26 @@ func TestPrebuiltRefuses(t *testing.T) {
 	}
 }
 
+// The test binary of a package main says of itself, up to Go 1.26, that it is the program.
+func TestPrebuiltMain(t *testing.T) {
+	if err := program.Supported(); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.test")
+	must(t, errors.Join(
+		os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/m\n\ngo 1.23\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "m.go"), []byte("package main\n\nfunc main() {}\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "m_test.go"), []byte("package main\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {}\n"), 0o644),
+	))
+	if _, err := goSays(t.Context(), dir, "test", "-c", "-o", file); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Prebuilt([]string{file}, ""); err != nil || all[0].Pkg != "example.com/m" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 // What was built for another version of the protocol says so, and answers nothing else.
 func TestOtherVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.test")
