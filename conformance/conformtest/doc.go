@@ -29,7 +29,6 @@
 //	group/linearizable         recorded histories of concurrent calls are linearizable (porcupine)
 //	group/panic-ends-process   without panic-to-error a panic ends the process (a child process)
 //	group/dropped-groups       many groups, used and dropped, leave no goroutine and no memory
-//	group/queued-task-bytes    reports what a queued task costs; asserts no limit
 //	actor/context-outside-turn a Context outside its turn panics (with -race)
 //	actor/system-collected     nothing keeps a system that is done (weak pointers)
 //	actor/stopped-collected    a Ref keeps of a stopped actor a shell only

@@ -18,8 +18,4 @@ var hostClauses = []hostClause{
 		Name: "group/dropped-groups", Rule: "G8",
 		Why: "groups that are over leave neither goroutines nor memory behind, however many there were",
 	}, checkDropped},
-	{conformance.Clause{
-		Name: "group/queued-task-bytes", Rule: "G2",
-		Why: "a flood of queued tasks is accepted, run and accounted for; what each costs is reported",
-	}, checkQueued},
 }

@@ -509,17 +509,6 @@ func TestDroppedNotices(t *testing.T) {
 	}
 }
 
-func TestQueuedReports(t *testing.T) {
-	o := checkQueued(t, &suite{impl: wrongGroupImpl(""), set: settings{queued: 2000, queueing: time.Second}, limit: patience})
-	if o.err != nil || len(o.notes) != 1 || !strings.Contains(o.notes[0], "how=goroutines") {
-		t.Errorf("a group with a goroutine a task gave %+v", o)
-	}
-	o = checkQueued(t, &suite{impl: wrongGroupImpl("result delivered twice"), set: settings{queued: 500, queueing: time.Second}, limit: patience})
-	if o.err == nil {
-		t.Error("a group that delivers results twice was not noticed")
-	}
-}
-
 // TestPanicEndsProcess runs the clause in this process, which starts another.
 func TestPanicEndsProcess(t *testing.T) {
 	if o := checkPanicEndsProcess(t, &suite{impl: wrongGroupImpl("")}); o.err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,62 +136,6 @@ func heapInUse() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
-}
-
-// checkQueued queues many tasks and reports what each needs until it starts,
-// beyond the caller's closure; there is one closure for all of them.
-//
-// The tasks spin until they are released: a task that blocked would make an
-// implementation with workers start another one. On one processor, with the
-// submitter running, few of them start. Those that do take a time slice of the
-// processor in turn with the submitter and with what else the implementation
-// runs, so that submitting is given up after some time; the figure is then of
-// fewer tasks.
-func checkQueued(_ *testing.T, s *suite) outcome {
-	const enough = 128 // tasks to see whether each has a goroutine, however slow the machine is
-	limit := s.limit + time.Duration(s.set.queued)*time.Millisecond
-	return s.noting(limit, func(*conformance.Env) ([]string, error) {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		g := s.impl.NewGroup(context.Background())
-		var released atomic.Bool
-		var started atomic.Int64
-		spin := func(context.Context) (int, error) {
-			started.Add(1)
-			for !released.Load() {
-			}
-			return 1, nil
-		}
-		goroutines, bytes := runtime.NumGoroutine(), footprint()
-		n, each := 0, false
-		for begun := time.Now(); n < s.set.queued && !each && (n%64 != 0 || n < enough || time.Since(begun) < s.set.queueing); {
-			if err := g.Go(spin); err != nil {
-				released.Store(true)
-				return nil, fmt.Errorf("Go returned %w", err)
-			}
-			// A goroutine each: enough of them have been seen, and a million
-			// would fill the machine.
-			n++
-			each = n%64 == 0 && n >= enough && runtime.NumGoroutine()-goroutines > n/2
-		}
-		queued := n - int(started.Load())
-		perTask := float64(footprint()-bytes) / float64(n)
-		released.Store(true)
-		how := "queue"
-		if each {
-			how = "goroutines"
-		}
-		note := fmt.Sprintf("conform-metric: clause=group/queued-task-bytes value=%.1f unit=B/task tasks=%d not-started=%d how=%s", perTask, n, queued, how)
-		g.Close()
-		results := 0
-		for r := range group.Results(context.Background(), g) {
-			results += r.Value
-		}
-		if results != n {
-			return []string{note}, fmt.Errorf("%d results for %d tasks", results, n)
-		}
-		return []string{note}, nil
-	})
 }
 
 // footprint returns the bytes of heap and stacks in use, with garbage.

@@ -104,8 +104,6 @@ type settings struct {
 	programs int           // for actor/model
 	hists    int           // for group/linearizable
 	groups   int           // for group/dropped-groups
-	queued   int           // for group/queued-task-bytes
-	queueing time.Duration // for the same: submitting is given up after this
 	cycles   int           // for actor/cycles-leak-nothing; of slow ones a tenth, but leastCycles
 	million  int           // for the same: how often an actor is suspended and resumed
 	flood    int           // for actor/flood-of-a-million
@@ -120,7 +118,7 @@ const stressByDay = 100 * time.Millisecond
 // readSettings reads DYNO_SEED, DYNO_SOAK, DYNO_STRESS and DYNO_NIGHTLY. By day one run of a
 // stochastic clause takes about 100 ms at most, under -race with -short.
 func readSettings(getenv func(string) string, short, race bool) (settings, error) {
-	set := settings{seed: rand.Uint64(), stress: stressByDay, queueing: 500 * time.Millisecond}
+	set := settings{seed: rand.Uint64(), stress: stressByDay}
 	when := 0
 	switch {
 	case short && race: // what is left over is for runs without -race to count
@@ -143,7 +141,6 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		{&set.programs, [5]int{200, 200, 100, 50, 50}},
 		{&set.hists, [5]int{500, 500, 200, 100, 100}},
 		{&set.groups, [5]int{20_000, 50_000, 10_000, 5_000, 2_000}},
-		{&set.queued, [5]int{100_000, 100_000, 20_000, 10_000, 10_000}},
 		{&set.cycles, [5]int{10_000, 1_000_000, 5_000, 2_000, leastCycles}},
 		{&set.million, [5]int{200_000, 1_000_000, 5_000, 2_000, 2 * leastCycles}},
 		{&set.flood, [5]int{1_000_000, 1_000_000, 200_000, 100_000, 20_000}},
@@ -167,9 +164,8 @@ func readSettings(getenv func(string) string, short, race bool) (settings, error
 		}
 		set.soak = n
 		set.programs, set.hists = max(set.programs, 10*n), max(set.hists, 10*n)
-		set.groups, set.queued = max(set.groups, min(1000*n, 1_000_000)), max(set.queued, min(1000*n, 1_000_000))
+		set.groups = max(set.groups, min(1000*n, 1_000_000))
 		set.cycles = max(set.cycles, min(1000*n, 1_000_000))
-		set.queueing = 10 * time.Second
 	}
 	if v := getenv("DYNO_SEED"); v != "" {
 		n, err := strconv.ParseUint(v, 0, 64)
