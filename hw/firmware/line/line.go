@@ -139,6 +139,7 @@ var (
 // is left out. It returns ErrNoise, ErrFrame or ErrSum if it is not a whole line
 // of the firmware's.
 func Parse(raw string) (seq uint32, text string, err error) {
+	long := len(raw) > MaxLine // a line feed was lost
 	if n := len(raw); n > 0 && raw[n-1] == '\r' {
 		raw = raw[:n-1]
 	}
@@ -146,7 +147,7 @@ func Parse(raw string) (seq uint32, text string, err error) {
 		return 0, "", ErrNoise
 	}
 	seq, want, from, ok := head(raw)
-	if !ok {
+	if !ok || long {
 		return 0, "", ErrFrame
 	}
 	text = raw[from:]
@@ -169,7 +170,7 @@ func head(raw string) (seq uint32, sum uint16, from int, ok bool) {
 		return 0, 0, 0, false
 	}
 	n, err := strconv.ParseUint(number, 10, 32)
-	if err != nil || n == 0 || number[0] == '+' || number[0] == '0' {
+	if err != nil || number[0] == '0' {
 		return 0, 0, 0, false
 	}
 	want, err := strconv.ParseUint(rest[:len("0000")], 16, 16)

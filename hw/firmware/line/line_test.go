@@ -2,6 +2,7 @@ package line
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestAppendAndParse(t *testing.T) {
 		{4294967295, "case bench/x 1000", ""},
 		{7, "", ""},
 		{8, "two  spaces, @ and ö", ""},
-		{9, "a stack\n\tof\x00calls\r\n", "a stack  of?calls  "},
+		{9, "a stack\n\tof\x00calls\x7f\r\n", "a stack  of?calls?  "},
 		{10, strings.Repeat("x", MaxText+5), strings.Repeat("x", MaxText)},
 		{11, strings.Repeat("ö", MaxText/2) + "ö", strings.Repeat("ö", MaxText/2)},
 		{12, "x" + strings.Repeat("ö", MaxText/2), "x" + strings.Repeat("ö", MaxText/2-1)},
@@ -147,6 +148,8 @@ func itoa(n uint32) string {
 func of(seq uint32, text string) string { return string(Append(nil, seq, []byte(text))) }
 
 func TestDecoder(t *testing.T) {
+	text := strings.Repeat("x", MaxLine)
+	long := fmt.Sprintf("@1 %04x %s\n", Sum(initial, []byte("1 "+text)), text)
 	for _, test := range []struct {
 		name, came string
 		want       []string
@@ -202,6 +205,16 @@ func TestDecoder(t *testing.T) {
 		{
 			"an @ in the text", of(1, "a @ b") + of(2, "@3 0000 c"),
 			[]string{"text 1 restart: a @ b", "text 2: @3 0000 c"},
+		},
+		{
+			"a byte and no line feed before", "x" + of(1, "a"),
+			[]string{"noise: x", "text 1 restart: a"},
+		},
+		{
+			"longer than a line", long, []string{"corrupt: " + strings.TrimSpace(long)},
+		},
+		{
+			"twice as long as a line", strings.Repeat("x", 2*MaxLine), []string{"noise: " + strings.Repeat("x", 2*MaxLine)},
 		},
 		{
 			"words and no line feed before", "ready>" + of(1, "a"),
@@ -283,6 +296,12 @@ func TestHello(t *testing.T) {
 	if got, err := ParseHello(text); got != h || err != nil {
 		t.Errorf("read as %+v, %v", got, err)
 	}
+	odd := Hello{Board: "a b", Chip: "ü\x7f\\", Clock: 32.768, Toolchain: "\x1f"}
+	if text := string(odd.Append(nil)); !strings.Contains(text, `board="a b" chip="\xc3\xbc\x7f\\" clock=32.768 `) {
+		t.Errorf("hello is %s", text)
+	} else if got, err := ParseHello(text); got != odd || err != nil {
+		t.Errorf("read as %+v, %v", got, err)
+	}
 	if got, err := ParseHello(text + " later=x"); got != h || err != nil {
 		t.Errorf("with an unknown key, read as %+v, %v", got, err)
 	}
@@ -353,7 +372,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%q is request %d, %q", got, m, rest)
 		}
 	}
-	for _, text := range []string{"", "7", "x 7", "07 x", "4294967296 x", "-1 x", "1x y"} {
+	for _, text := range []string{"", "7", "x 7", "07 x", "4294967296 x", "-1 x", "1x y", "1-2 y", "1. y"} {
 		if n, rest := SplitRequest(text); n != 0 || rest != text {
 			t.Errorf("%q is request %d, %q", text, n, rest)
 		}
