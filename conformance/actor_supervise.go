@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -69,52 +68,6 @@ func (w *world) pass(clock *actor.ManualClock, d time.Duration) {
 
 // V8: what a supervisor decides.
 var superviseClauses = []Clause{
-	{
-		Name: "actor/supervise-hundred", Rule: "SC-003", Core: true,
-		Why: "of a hundred failures, in every way and at every place, all are recovered by the policy, and the system goes on: no message but those that failed is lost",
-		Check: actors(func(w *world) {
-			const actors, fails = 10, 100
-			rng := w.e.random()
-			s := &actor.Supervisor{MaxRestarts: -1, Decide: func(f actor.Failure) actor.Directive {
-				if errors.Is(f.Err, errB) { // some of each
-					return actor.Resume
-				}
-				return actor.Restart
-			}}
-			var sum [actors]atomic.Int32
-			var kids []actor.Props
-			for i := range actors {
-				kids = append(kids, actor.Props{Throughput: 1 + rng.IntN(4), New: func() actor.Actor {
-					return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-						if o, ok := msg.(*order); ok {
-							return o.Do(ctx)
-						}
-						sum[i].Add(1)
-						return nil
-					})
-				}})
-			}
-			refs := w.supervised(s, kids...)
-			ways := failureKinds(w.e)
-			for i := range fails {
-				r := refs[rng.IntN(actors)]
-				w.tell(r, ways[i%len(ways)].order())
-				for _, r := range refs {
-					w.tell(r, i)
-				}
-			}
-			for i := range sum {
-				w.until(text(fails, " messages to be handled"), func() bool { return sum[i].Load() == fails },
-					func() string { return text("an actor has handled ", int(sum[i].Load()), " of ", fails, " messages") })
-			}
-			w.idle()
-			n := w.resetFailures()
-			w.e.require(n == fails, n, " failures are reported, want ", fails)
-			for _, r := range refs {
-				w.e.require(w.Alive(r), r.Path(), " has not survived")
-			}
-		}),
-	},
 	{
 		Name: "actor/supervise-storm", Rule: "FR-018", Kind: Stochastic,
 		Why:   "whatever fails, is restarted, resumed, escalated, retried, delayed and stopped at the same time: every message is handled, comes back or is a dead letter, once, and the system ends",

@@ -242,11 +242,7 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 	}
 	plan.Cases = v.cases
 	if from == nil {
-		less := session.Size(plan, session.Sizing{
-			Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Looks: c.sequential(),
-			Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: c.Layouts,
-		})
-		if less != "" {
+		if less := c.size(plan, c.Layouts); less != "" {
 			v.note(less)
 		}
 		v.cases = plan.Cases
@@ -258,6 +254,14 @@ func (v *Versions) prepare(ctx context.Context, c *AB, plan *record.Plan, from *
 		warnTooFew(v.w, plan, DefaultAB().Blocks)
 	}
 	return v.link(ctx, plan, from)
+}
+
+// size chooses how much is measured, as [session.Size] does, whose note it returns.
+func (c *AB) size(plan *record.Plan, layouts int) (less string) {
+	return session.Size(plan, session.Sizing{
+		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Looks: c.sequential(),
+		Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: layouts,
+	})
 }
 
 // nothing says why no benchmark can be measured in both versions. That is no error if all

@@ -134,10 +134,7 @@ func sizeCommands(c *AB, plan *record.Plan, took time.Duration) (less string) {
 	if !c.given("rounds") {
 		plan.Rounds = min(max(fewest, int(inBlock/max(took, plan.Slice))), few)
 	}
-	less = session.Size(plan, session.Sizing{
-		Alpha: c.Compare.Alpha, Margin: c.Compare.Margin, Looks: c.sequential(),
-		Within: c.Within, BlocksGiven: c.given("blocks"), RoundsGiven: c.given("rounds"), Layouts: 1,
-	})
+	less = c.size(plan, 1)
 	plan.Layouts = 1
 	return less
 }
