@@ -32,8 +32,8 @@ SEQUENTIAL := . ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/fir
 
 # What runs other programs and waits for them, or for who looks at its pages, on few goroutines:
 # the tests build and start those programs, which takes most of their time. They are under -race
-# at night, and runner and session by day as well, where a fleet uses them.
-WAITING := ./cmd/... $(patsubst %,./internal/%,boardrun child hwcount peers program/... report/serve runner session testbin why) ./hw/boards ./hw/firmware/bench ./hw/firmware/conform/...
+# at night.
+WAITING := ./cmd/... $(patsubst %,./internal/%,barepath baseline boardrun child hwcount idle machinelock peers program/... report/serve runner session testbin why) ./hw/boards ./hw/boards/internal/linuxboard ./hw/firmware/bench ./hw/firmware/conform/...
 
 # What boards carry: it is tested as on machines of 32 bits as well.
 BOARD := ./actor ./actor/mailbox ./actor/scenario ./actor/typed ./group ./task ./impls/... ./internal/measure ./hw/firmware/...
@@ -136,8 +136,8 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	procs      the concurrent packages in full with GOMAXPROCS 1 and 2 and 8; make test has
 #	           the implementations short with -race, and all in full with as many
 #	           processors as there are
-#	race-all   under -race: all tests in full, those of the suite itself, of workloads and of
-#	           what runs other programs among them
+#	race-all   under -race: all tests in full, those of the suite itself, of workloads, of
+#	           other modules and of what runs other programs among them
 #	again      a minute for each package, only to run again what has passed
 #	cover      compiles the core and all that stands on it once more
 #	browser, boards, arm	need other programs
@@ -249,11 +249,10 @@ race: ## concurrent packages under the race detector, with the invariant checks 
 		'$(GO_TEST) $(RACE) -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
 		'$(GO_TEST) $(RACE) -short -skip "$(SEEDED)" $(RACED)')
 
-# The race detector uses all processors, and the tests of a fleet wait for most of their time.
+# What runs under the race detector uses all processors, and the tests of a fleet wait for most of their time.
 .PHONY: beside
 beside:
 	$(call say,under -race; and beside it modules of their own; 32 bits; examples; firmware; each workload)
-	@for m in fleet actor/natslink; do (cd $$m && $(call compiled,./...)); done
 	@.ci/together '$(MAKE) --no-print-directory race STARTED=$(STARTED)' \
 		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)' \
 		'$(MAKE) --no-print-directory foreign examples firmware STARTED=$(STARTED)' \
@@ -264,6 +263,7 @@ beside:
 race-all:
 	$(call say,all tests under -race in full)
 	$(if $(RACE),$(NIGHT_TEST) -race -p 1 -skip '$(PLANTED)' $$(comm -23 <(go list ./... | sort) <(go list $(SEQUENTIAL) | sort)))
+	$(if $(RACE),$(call each,fleet actor/natslink actor/protocodec,$(NIGHT_TEST) -race -p 1 -skip '^TestStorm' ./...))
 
 # For how many seconds the tests of each package are repeated.
 AGAIN ?= 60
@@ -275,18 +275,17 @@ again: ## the short tests of all packages again and again, beside one another, f
 
 .PHONY: examples
 examples:
-	$(call say,the example programs)
-	@for e in counter chatroom pingpong pipeline; do go run ./examples/$$e >/dev/null; done
 	$(call say,an implementation in another module)
 	cd examples/outoftree && $(GO_TEST) $(RACE) . && $(GO_TEST) -run '^$$' -bench . -benchtime 10x .
 
+# What they import of others takes minutes to compile for the race detector: that is of the night.
 .PHONY: modules
 modules:
 	$(call say,modules of their own at a time: actors over NATS; protocol buffers; a fleet of machines; the peers)
 	@.ci/together \
-		'cd actor/natslink && $(GO_TEST) $(RACE) ./...' \
-		'cd actor/protocodec && $(GO_TEST) $(RACE) ./...' \
-		'cd fleet && $(GO_TEST) $(RACE) -short ./...' \
+		'cd actor/natslink && $(GO_TEST) ./...' \
+		'cd actor/protocodec && $(GO_TEST) ./...' \
+		'cd fleet && $(GO_TEST) -short ./...' \
 		'cd peers && $(GO_TEST) ./... && $(GO_TEST) -run "^$$" -bench "workload=short/.*/impl=peer" -benchtime 1x .'
 
 .PHONY: peers
