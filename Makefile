@@ -195,7 +195,7 @@ night:
 	$(call say,all tests as long as they need)
 	$(NIGHT_TEST) -p 1 -skip '$(PLANTED)' ./...
 	cd tools && $(NIGHT_TEST) -p 1 ./...
-	cd peers && $(NIGHT_TEST) -run TestSemantics .
+	cd peers && $(NIGHT_TEST) -run '^Test(Semantics|Edges)$$' .
 	.ci/foreign 386 qemu-i386 -count=1 ./actor/actorslog ./actor/remote/... ./conformance
 
 .PHONY: browser
