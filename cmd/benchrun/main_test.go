@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 // qemu-arm has a line with [exec:qemu-arm] or [!exec:qemu-arm]. What waits for time limits
 // or looks at the machine has [!nightly]: make nightly runs it.
 func TestScript(t *testing.T) {
-	cache := goCache(t)
+	cache, modules := goCache(t), goEnv(t, "GOMODCACHE")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("DYNO", root) // the checkout, for what is built from it
 			env.Setenv("OLD_GO", testbin.KnownReleases[0])
 			env.Setenv("NEW_GO", testbin.KnownReleases[1])
-			env.Setenv("MODCACHE", goEnv(t, "GOMODCACHE")) // where fetched toolchains are
+			env.Setenv("MODCACHE", modules) // where fetched toolchains are
 			return nil
 		},
 	})
