@@ -41,7 +41,7 @@ func TestAddingAnImplementation(t *testing.T) {
 	if out, ok := goIn(t, dir, "vet", "."); !ok {
 		t.Fatal(out)
 	}
-	out, ok := goIn(t, dir, "test", "-count=1", "-v", "-run", "^TestConformance$", ".")
+	out, ok := goIn(t, dir, "test", "-count=1", "-short", "-v", "-run", "^TestConformance$", ".")
 	if !ok {
 		t.Fatal(out)
 	}

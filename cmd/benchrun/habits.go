@@ -240,9 +240,9 @@ func addGoFlags(ctx context.Context, flags []string) error {
 	if len(flags) == 0 {
 		return nil
 	}
-	before, err := child.Says(ctx, ".", nil, "go", "env", "GOFLAGS") // those of go env -w too
+	before, err := child.GoEnv(ctx, ".", nil, "go") // those of go env -w too
 	if err != nil {
 		return err
 	}
-	return os.Setenv("GOFLAGS", strings.TrimSpace(before+" "+strings.Join(flags, " ")))
+	return os.Setenv("GOFLAGS", strings.TrimSpace(before["GOFLAGS"]+" "+strings.Join(flags, " ")))
 }

@@ -184,7 +184,7 @@ func TestTypedLines(t *testing.T) {
 			t.Skipf("needs %s", program)
 		}
 	}
-	env := append(os.Environ(), "GOFLAGS=-benchtime=1x", "GOCACHE="+goCache(t))
+	env := append(os.Environ(), "GOFLAGS=-benchtime=1x "+goFlags, "GOCACHE="+goCache(t))
 	top := t.TempDir()
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "TMPDIR"} {
 		must(t, os.Mkdir(filepath.Join(top, name), 0o755))

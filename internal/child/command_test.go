@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -51,5 +52,43 @@ func TestGoError(t *testing.T) {
 	}
 	if err := GoError("go: one\ngo: two\n"); err != nil {
 		t.Errorf("two lines are %v", err)
+	}
+}
+
+// The go command is asked once for its settings, until a go.mod that may change them is another.
+func TestGoEnv(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	tool := filepath.Join(dir, "tool")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(tool, "#!/bin/sh\necho >>"+asked+"\necho \"{\\\"GOFLAGS\\\": \\\"$GOFLAGS\\\"}\"\n")
+	sub := filepath.Join(dir, "sub")
+	if err := os.Mkdir(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		mod, flags string
+		asked      int // in all
+	}{{"", "-a", 1}, {"", "-a", 1}, {"", "-b", 2}, {"module m\n", "-b", 3}, {"", "-b", 3}, {"", "-a", 4}, {"module mm\n", "-a", 5}} {
+		if c.mod != "" {
+			write(filepath.Join(dir, "go.mod"), c.mod)
+		}
+		said, err := GoEnv(t.Context(), sub, []string{"GOFLAGS=" + c.flags}, tool)
+		if err != nil || said["GOFLAGS"] != c.flags {
+			t.Errorf("%d: %v, %v", i, said, err)
+		}
+		said["GOFLAGS"] = "changed by who asked"
+		text, err := os.ReadFile(asked)
+		if err != nil || len(text) != c.asked {
+			t.Errorf("%d: asked %d times, want %d: %v", i, len(text), c.asked, err)
+		}
 	}
 }

@@ -40,7 +40,8 @@ func short(commit string) string {
 // moduleRoot returns the root of the module that dir is in, relative to the working
 // directory if it can be; dir if it is in none.
 func moduleRoot(ctx context.Context, dir string) string {
-	mod, _ := child.Says(ctx, dir, nil, "go", "env", "GOMOD")
+	settings, _ := child.GoEnv(ctx, dir, nil, "go")
+	mod := settings["GOMOD"]
 	if !filepath.IsAbs(mod) || mod == os.DevNull {
 		return dir
 	}

@@ -43,8 +43,9 @@ func Describe(ctx context.Context, dir, machine, results string) *record.Circums
 func DescribeBuild(ctx context.Context, dir string, env ...string) []record.Setting {
 	var build notes
 	env = append(os.Environ(), env...)
-	said, _ := child.Says(ctx, dir, env, "go", "version")
-	build.add("toolchain", said)
+	if all, err := child.GoEnv(ctx, dir, env, "go"); err == nil { // as go version has it
+		build.add("toolchain", "go version "+all["GOVERSION"]+" "+all["GOHOSTOS"]+"/"+all["GOHOSTARCH"])
+	}
 	set := changedGoEnv(ctx, dir, env)
 	for _, name := range record.Environment {
 		v := set[name]

@@ -136,14 +136,11 @@ type builder struct {
 
 // readSettings asks the go command once for all that is to be known of it.
 func (b *builder) readSettings(ctx context.Context) error {
-	said, err := b.says(ctx, "env", "-json")
+	said, err := child.GoEnv(ctx, b.dir, append(os.Environ(), b.options.Env...), cmp.Or(b.goTool, "go"))
 	if err != nil {
 		return err
 	}
-	b.settings = nil // what was read before may be in use
-	if err := json.Unmarshal([]byte(said), &b.settings); err != nil {
-		return fmt.Errorf("reading the output of go env: %w", err)
-	}
+	b.settings = said
 	return nil
 }
 

@@ -112,7 +112,7 @@ func (t *Tree) replacements(folder string, m move, inWorkspace bool) error {
 // needs nothing: the go command finds it. It returns the folders of the tree's
 // modules that are used.
 func (w *Workspace) goWork(ctx context.Context, t *Tree, m move) (modules []string, err error) {
-	file, err := w.goCommand(ctx, w.dir, nil, "env", "GOWORK")
+	file, err := w.goEnv(ctx, w.dir, nil, "GOWORK")
 	if err != nil || file == "" || file == "off" {
 		return nil, err
 	}

@@ -174,17 +174,17 @@ func (w *Workspace) ModulePath(ctx context.Context, t *Tree) (string, error) {
 // Toolchain returns the version of Go that builds the tree: its go.mod may ask for
 // one.
 func (w *Workspace) Toolchain(ctx context.Context, t *Tree) (string, error) {
-	return w.goCommand(ctx, t.Dir, t.Env, "env", "GOVERSION")
+	return w.goEnv(ctx, t.Dir, t.Env, "GOVERSION")
 }
 
 // GoEnv returns what go env says of keys where the tree is built.
 func (w *Workspace) GoEnv(ctx context.Context, t *Tree, keys ...string) (map[string]string, error) {
-	text, err := w.goCommand(ctx, t.Dir, t.Env, append([]string{"env", "-json"}, keys...)...)
-	if err != nil {
-		return nil, err
-	}
+	all, err := child.GoEnv(ctx, t.Dir, append(os.Environ(), t.Env...), "go")
 	said := make(map[string]string)
-	return said, json.Unmarshal([]byte(text), &said)
+	for _, key := range keys {
+		said[key] = all[key]
+	}
+	return said, err
 }
 
 // AddGoFlag adds a flag to those that the go command gets for the tree.
@@ -199,10 +199,11 @@ func WithGoFlags(ctx context.Context, dir string, env []string, flags ...string)
 	if len(flags) == 0 {
 		return env, nil
 	}
-	said, err := child.Says(ctx, dir, append(os.Environ(), env...), "go", "env", "GOFLAGS")
+	settings, err := child.GoEnv(ctx, dir, append(os.Environ(), env...), "go")
 	if err != nil {
 		return nil, err
 	}
+	said := settings["GOFLAGS"]
 	for _, flag := range flags {
 		said += " " + GoFlag(flag)
 	}
@@ -235,7 +236,7 @@ var ErrNoModule = errors.New("is in no Go module")
 
 // moduleRoot returns the root of the module that the tree's folder is in.
 func (w *Workspace) moduleRoot(ctx context.Context, t *Tree) (string, error) {
-	mod, err := w.goCommand(ctx, t.Dir, t.Env, "env", "GOMOD")
+	mod, err := w.goEnv(ctx, t.Dir, t.Env, "GOMOD")
 	if err != nil {
 		return "", err
 	}
@@ -282,7 +283,7 @@ func (w *Workspace) revision(ctx context.Context, name, commit, label string) (*
 // folder lays out what lies in dir: in place, if that is safe.
 func (w *Workspace) folder(ctx context.Context, dir, name, label string) (*Tree, error) {
 	dir = realPath(dir)
-	cache, err := w.goCommand(ctx, w.dir, nil, "env", "GOMODCACHE")
+	cache, err := w.goEnv(ctx, w.dir, nil, "GOMODCACHE")
 	if err != nil {
 		return nil, err
 	}

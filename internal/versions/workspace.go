@@ -131,3 +131,9 @@ func gitEnv() []string {
 func (w *Workspace) goCommand(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	return child.Says(ctx, dir, append(os.Environ(), env...), "go", args...)
 }
+
+// goEnv returns one of the settings of the go command in dir with additional environment.
+func (w *Workspace) goEnv(ctx context.Context, dir string, env []string, key string) (string, error) {
+	settings, err := child.GoEnv(ctx, dir, append(os.Environ(), env...), "go")
+	return settings[key], err
+}
