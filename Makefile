@@ -35,7 +35,7 @@ SEQUENTIAL := . ./hw/boards/internal/usbid ./hw/boards/internal/usbport ./hw/fir
 # at night.
 WAITING := ./cmd/... $(patsubst %,./internal/%,barepath baseline boardrun child hwcount idle machinelock peers program/... report/serve runner session testbin why) ./hw/boards ./hw/boards/internal/linuxboard ./hw/firmware/bench ./hw/firmware/conform/...
 
-# What boards carry: it is tested as on machines of 32 bits as well.
+# What boards carry: it is tested as on machines of 32 bits as well, at night.
 BOARD := ./actor ./actor/mailbox ./actor/scenario ./actor/typed ./group ./task ./impls/... ./internal/measure ./hw/firmware/...
 
 # How many rounds the long tests take in `make soak` and in `make nightly`.
@@ -141,11 +141,13 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	staticcheck	of the other modules
 #	again      a minute for each package, only to run again what has passed
 #	cover      compiles the core and all that stands on it once more
+#	foreign    all of it is compiled once more; make policy has the constants that 32 bits do
+#	           not hold
 #	browser, boards, arm	need other programs
 #	soak       clauses some dozen times: minutes each
 #	mutants    start programs some ten thousand times
 .PHONY: nightly
-nightly: test night procs race-all again cover browser boards arm soak storm mutants ## all there is, before a release (hours)
+nightly: test night procs race-all again cover browser foreign boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -159,9 +161,8 @@ fmt: $(BIN)/gofumpt
 
 .PHONY: vet
 vet:
-	$(call say,go vet (and for a 32-bit machine))
+	$(call say,go vet)
 	$(call each,$(MODULES),go vet ./...)
-	GOARCH=386 go build $(LEAN) . $(BOARD) ./workloads/... ./conformance/... # make foreign has their tests
 
 # It reads all that a module imports from source, such as servers of others, which takes minutes with
 # an empty cache: the other modules have it at night.
@@ -258,10 +259,10 @@ race: ## concurrent packages under the race detector, with the invariant checks 
 # What runs under the race detector uses all processors, and the tests of a fleet wait for most of their time.
 .PHONY: beside
 beside:
-	$(call say,under -race; and beside it modules of their own; 32 bits; examples; firmware; each workload)
+	$(call say,under -race; and beside it modules of their own; examples; firmware; each workload)
 	@.ci/together '$(MAKE) --no-print-directory race STARTED=$(STARTED)' \
 		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)' \
-		'$(MAKE) --no-print-directory foreign examples firmware STARTED=$(STARTED)' \
+		'$(MAKE) --no-print-directory examples firmware STARTED=$(STARTED)' \
 		'$(GO_TEST) -short ./workloads/benchtest' \
 		'$(GO_TEST) -run "$(SEEDED)" ./impls/serial'
 

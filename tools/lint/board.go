@@ -15,7 +15,7 @@ import (
 
 // board reports what does not compile for boards, or is another program there: files in
 // other languages, variants by build constraint, init functions, linknames, language and
-// symbols that are newer than BoardGo, banned symbols, min and max of floating-point
+// symbols that are newer than BoardGo, constants that 32 bits do not hold, banned symbols, min and max of floating-point
 // numbers, and two types of one name within functions.
 func (c *checker) board(k *pkg, r Rule) {
 	for _, name := range k.foreign {
@@ -59,6 +59,9 @@ func (c *checker) newer(p *types.Package, info *info) {
 	why := "boards have Go " + strings.TrimPrefix(c.BoardGo, "go")
 	for _, e := range info.newer {
 		c.report(c.at(e.Pos), e.Msg, why)
+	}
+	for _, e := range info.large {
+		c.report(c.at(e.Pos), e.Msg, "most boards have 32 bits")
 	}
 	for _, f := range info.files { // the type checker has them with go1.23, which does not
 		ast.Inspect(f, func(n ast.Node) bool {

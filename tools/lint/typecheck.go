@@ -31,6 +31,7 @@ type info struct {
 	*types.Info
 	files []*ast.File
 	newer []types.Error // uses of language that is newer than BoardGo
+	large []types.Error // constants that 32 bits do not hold
 }
 
 // std reads the packages of the standard library, each once for all checkers, since that
@@ -54,6 +55,9 @@ func (c *checker) report(where, what, why string) {
 	c.found = append(c.found, Violation{Where: where, What: what, Why: why})
 }
 
+// hostLimits matches the limits in package math, which are those of this machine.
+var hostLimits = regexp.MustCompile(`math\.(Max|Min)U?[iI]nt `)
+
 var needsNewerGo = regexp.MustCompile(`requires go1\.\d+ or later`)
 
 // typeCheck checks all files of a package as one program although build constraints may
@@ -76,12 +80,15 @@ func (c *checker) typeCheck(k *pkg) *types.Package {
 		info.files = append(info.files, &one)
 	}
 	config := types.Config{
+		Sizes:     types.SizesFor("gc", "arm"), // 32 bits, as most boards have
 		Importer:  c,
 		GoVersion: c.BoardGo,
 		Error: func(err error) {
 			var e types.Error
 			if errors.As(err, &e) && needsNewerGo.MatchString(e.Msg) {
 				info.newer = append(info.newer, e)
+			} else if strings.Contains(e.Msg, "overflows") && !hostLimits.MatchString(e.Msg) {
+				info.large = append(info.large, e)
 			}
 		},
 	}

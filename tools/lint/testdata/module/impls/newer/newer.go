@@ -13,6 +13,7 @@ var (
 	_ = rt.AddCleanup[int, int] // want `runtime.AddCleanup requires go1.24 or later`
 	_ = errors.AsType[error]    // want `errors.AsType requires go1.26 or later`
 	_ = new(1 + 1)              // want `requires go1.26 or later`
+	_ = rt.NumCPU() < 1<<40     // want `overflows int`
 )
 
 func embedded() {
