@@ -342,32 +342,33 @@ func TestBuildInOtherModules(t *testing.T) {
 	const test = "import \"testing\"\nfunc BenchmarkIt(b *testing.B) { for b.Loop() {} }\n"
 	write("go.mod", "module m\n\ngo 1.26.0\n")
 	write("a/a_test.go", "package a\n"+test)
-	write("b/b_test.go", "package b\n"+test)
 	write("other/go.mod", "module far.org/other\n\ngo 1.26.0\n")
-	write("other/o_test.go", "package other\n"+test)
 	write("other/in/i_test.go", "package in\n"+test)
 	for _, c := range []struct {
 		patterns []string
 		want     string
 	}{
-		{[]string{"./..."}, "m/a m/b"}, // as go has it: other modules are not below it
-		{[]string{"./other/..."}, "far.org/other far.org/other/in"},
-		{[]string{"./other"}, "far.org/other"},
-		{[]string{"./a", "./other/in", "./b"}, "m/a m/b far.org/other/in"},
-		{[]string{filepath.Join(root, "other", "in")}, "far.org/other/in"},
+		{[]string{"./..."}, "[{. [./...]}]"}, // as go has it: other modules are not below it
+		{[]string{"./other/..."}, "[{./other [./...]}]"},
+		{[]string{"./other"}, "[{./other [./.]}]"},
+		{[]string{"./a", "./other/in", "./b"}, "[{. [./a ./b]} {./other [./in]}]"},
+		{[]string{filepath.Join(root, "other", "in")}, "[{./other [./in]}]"},
 	} {
-		built, problems, err := Build(t.Context(), root, t.TempDir(), c.patterns, BuildOptions{})
-		must(t, err)
-		var got []string
-		for _, b := range built {
-			got = append(got, b.Pkg)
-			if _, err := os.Stat(b.Path); err != nil {
-				t.Errorf("%s: %v", b.Pkg, err)
-			}
+		if got := strings.ReplaceAll(fmt.Sprint(byModule(root, c.patterns)), root, "."); got != c.want {
+			t.Errorf("%q: %s, want %s", c.patterns, got, c.want)
 		}
-		if strings.Join(got, " ") != c.want || len(problems) > 0 {
-			t.Errorf("%q: built %q, %v, want %s", c.patterns, got, problems, c.want)
+	}
+	built, problems, err := Build(t.Context(), root, t.TempDir(), []string{"./a", "./other/in"}, BuildOptions{})
+	must(t, err)
+	var got []string
+	for _, b := range built {
+		got = append(got, b.Pkg)
+		if _, err := os.Stat(b.Path); err != nil {
+			t.Errorf("%s: %v", b.Pkg, err)
 		}
+	}
+	if !slices.Equal(got, []string{"m/a", "far.org/other/in"}) || len(problems) > 0 {
+		t.Errorf("built %q, %v", got, problems)
 	}
 }
 

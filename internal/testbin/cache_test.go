@@ -30,7 +30,7 @@ func cacheModule(t *testing.T, says string) string {
 // buildOne builds a module's test in two layouts, and returns their hashes.
 func buildOne(t *testing.T, dir string, o BuildOptions) map[string]string {
 	t.Helper()
-	o.Env = append(o.Env, "GOFLAGS=-trimpath", "GOWORK=off")
+	o.Env = append(o.Env, "GOFLAGS=-trimpath -ldflags=-s", "GOWORK=off")
 	out := t.TempDir()
 	subjects, problems, err := Build(context.Background(), dir, out, []string{"."}, o)
 	err = errors.Join(err, Link(context.Background(), subjects, 0, 2, nil))
