@@ -349,7 +349,7 @@ func TestBuildInOtherModules(t *testing.T) {
 		want     string
 	}{
 		{[]string{"./..."}, "[{. [./...]}]"}, // as go has it: other modules are not below it
-		{[]string{"./other/..."}, "[{./other [./...]}]"},
+		{[]string{"./other/..."}, "[{./other [././...]}]"},
 		{[]string{"./other"}, "[{./other [./.]}]"},
 		{[]string{"./a", "./other/in", "./b"}, "[{. [./a ./b]} {./other [./in]}]"},
 		{[]string{filepath.Join(root, "other", "in")}, "[{./other [./in]}]"},
