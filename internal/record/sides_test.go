@@ -71,6 +71,10 @@ func TestMatchSides(t *testing.T) {
 			failed: []Hole{failed("p", "A", SideOld, "crashed"), failed("p", "A", SideNew, "hangs")},
 			absent: []one{{"p", "A", SideOld, "crashed"}, {"p", "A", SideNew, "hangs"}},
 		},
+		"is new, and crashes, where another package has what is beneath": {
+			before: cases("q A/x"), after: cases("q A/x"), failed: []Hole{failed("p", "A", SideNew, "crashed")},
+			both: []string{"q A/x"}, absent: []one{{"p", "A", SideNew, "crashed"}, {"p", "A", SideOld, onlyNew}},
+		},
 		"is new, and crashes": {
 			failed: []Hole{failed("p", "A", SideNew, "crashed")},
 			absent: []one{{"p", "A", SideNew, "crashed"}, {"p", "A", SideOld, onlyNew}},

@@ -22,6 +22,9 @@ func TestQuota(t *testing.T) {
 		"its own": {fstest.MapFS{
 			"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/cpu.max": file("150000 100000\n"), "sys/fs/cgroup/a/cpu.max": file("max 100000\n"),
 		}, 1.5},
+		"less than its parent's": {fstest.MapFS{
+			"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/cpu.max": file("50000 100000\n"), "sys/fs/cgroup/a/cpu.max": file("150000 100000\n"),
+		}, 0.5},
 		"its parent's": {fstest.MapFS{
 			"proc/self/cgroup": file("0::/a/b\n"), "sys/fs/cgroup/a/b/cpu.max": file("150000 100000\n"), "sys/fs/cgroup/a/cpu.max": file("25000 50000\n"),
 		}, 0.5},

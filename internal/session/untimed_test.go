@@ -119,6 +119,7 @@ func TestFirstUse(t *testing.T) {
 		"both":            {func(int, record.Step) time.Duration { return 20 * ms }, program.ModeLoop, "takes 20ms more in BenchmarkX, 20ms more in "},
 		"little":          {func(int, record.Step) time.Duration { return 2 * ms }, program.ModeLoop, ""},
 		"by chance":       {func(block int, _ record.Step) time.Duration { return time.Duration(2-block) * 100 * ms }, program.ModeLoop, ""},
+		"late by chance":  {func(block int, _ record.Step) time.Duration { return time.Duration(block-1) * 100 * ms }, program.ModeLoop, ""},
 		"as in go test":   {func(int, record.Step) time.Duration { return 100 * ms }, program.ModeRunN, ""},
 		"of one process":  {func(_ int, s record.Step) time.Duration { return time.Duration(s.Copy-1) * 100 * ms }, program.ModeLoop, ""},
 		"of no operation": {func(int, record.Step) time.Duration { return 0 }, program.ModeLoop, ""},
