@@ -52,6 +52,11 @@ func TestCountsProve(t *testing.T) {
 			t.Errorf("%s: %d steps: %+v", test.name, len(steps), steps)
 			continue
 		}
+		for _, s := range h.Series {
+			if s.Points[0].Log != 0 {
+				t.Errorf("%s: points are by %v off from the first", test.name, s.Points[0].Log)
+			}
+		}
 		for i, at := range test.steps {
 			s := steps[i].Step
 			want := math.Log(test.counts[at] / test.counts[at-1])

@@ -109,7 +109,13 @@ func only(t *testing.T, h *History) *Series {
 
 // TestSeries: a series is the ratio to the reference of the same run, in the order of time.
 func TestSeries(t *testing.T) {
-	h := read(t, folder(t, commits(2, 3, 4)...), Options{})
+	dir := folder(t, commits(2, 3, 4)...)
+	for bench, want := range map[string]int{"^BenchmarkX$/^impl=b$": 1, "^BenchmarkX$/^impl=c$": 0} {
+		if h := read(t, dir, Options{Bench: bench}); len(h.Series) != want {
+			t.Errorf("of %s there are %d series, want %d", bench, len(h.Series), want)
+		}
+	}
+	h := read(t, dir, Options{})
 	s := only(t, h)
 	if s.Machine != "box" || s.Pkg != "example.com/m" || s.Name != "X/impl=b/n=1-2" || s.Reference != "ref-a" || s.Unit != "ns/op" {
 		t.Errorf("series is %+v", s)
@@ -149,8 +155,11 @@ func TestSeriesOfBuilds(t *testing.T) {
 		{commit: "base", old: "base", ratio: 1.5, config: "old-toolchain: go1\nnew-toolchain: go2\nold-go: go1\nnew-go: go2\n"},
 		{commit: "base", old: "base", ratio: 1.5, config: "toolchain: go2\nnew-gogc: 50\n"},
 	}
+	const source = `# plan: {"sources":{"example.com/m new":"%d"}}` + "\n"
+	runs[0].config += fmt.Sprintf(source, 11)
+	runs[1].config += fmt.Sprintf(source, 22)
 	s := only(t, read(t, folder(t, runs...), Options{}))
-	if len(s.Points) != 2 || len(s.Pieces) != 1 || len(s.Pieces[0].Marks) != 1 || !slices.Equal(s.Pieces[0].Marks[0].What, []string{"toolchain: go1 → go2"}) {
+	if len(s.Points) != 2 || len(s.Pieces) != 1 || len(s.Pieces[0].Marks) != 1 || !slices.Equal(s.Pieces[0].Marks[0].What, []string{"toolchain: go1 → go2", "source of the workload and its references: 11 → 22"}) {
 		t.Errorf("points %+v, pieces %+v", s.Points, s.Pieces)
 	}
 }
@@ -160,10 +169,11 @@ func TestSeriesOfBuilds(t *testing.T) {
 func TestWhatIsASeries(t *testing.T) {
 	const ref, b = "BenchmarkX/impl=ref-a 1 4 ns/op\n", "BenchmarkX/impl=b 1 5 ns/op\n"
 	for lines, want := range map[string]string{
-		"BenchmarkX/impl=b 1 5 allocs/op\n":                                  "",
-		ref + "BenchmarkX/impl=b 1 5 allocs/op\n":                            "",
-		b + "BenchmarkX/impl=c 1 4 ns/op\n":                                  "X/impl=b//1 X/impl=c//1",
-		ref + b:                                                              "X/impl=b//1", // in no block
+		"BenchmarkX/impl=b 1 5 allocs/op\n":                                    "",
+		ref + "BenchmarkX/impl=b 1 5 allocs/op\nBenchmarkY/impl=b 1 5 ns/op\n": "Y/impl=b//1",
+		ref + "BenchmarkX/impl=b 1 5 allocs/op\n":                              "",
+		"block: 1\n" + b + "BenchmarkX/impl=c 1 4 ns/op\n":                     "X/impl=b//1 X/impl=c//1",
+		ref + b: "X/impl=b//1", // in no block
 		"block: 1\n" + ref + b + "block: 2\n" + b:                            "X/impl=b/ref-a/1",
 		"block: 1\n" + ref + "block: 2\n" + ref + b:                          "X/impl=b/ref-a/1",
 		"block: 1\n" + ref + b + "block: 2\n" + ref + "block: 3\n" + ref + b: "X/impl=b/ref-a/2",
@@ -579,6 +589,14 @@ func TestFamily(t *testing.T) {
 	flat.suspect()
 	if p := flat.Series[0].Pieces[0]; p.Detectable != stats.DetectableStep(4, 5, p.Noise, flat.Alpha, flat.Alpha) {
 		t.Errorf("in the middle of nine points a step of %v could have been seen", p.Detectable)
+	}
+	two := historyOf([]float64{1, 2, 1, 2, 1, 2, 1, 2, 1}, []float64{1, 2, 1, 2, 1, 2, 1, 2, 1}) // each a family of its own
+	two.Series[1].Machine, two.Runs = "barn", append(two.Runs, Run{Machine: "barn"})
+	two.suspect()
+	for _, s := range two.Series {
+		if p := s.Pieces[0]; p.Detectable != flat.Series[0].Pieces[0].Detectable {
+			t.Errorf("of %s beside another machine a step of %v could have been seen", s.Machine, p.Detectable)
+		}
 	}
 	if a, b := alone.Series[0].Pieces[0].Detectable, among.Series[0].Pieces[0].Detectable; !(a < b) {
 		t.Errorf("alone a step of %v could have been seen, and among others one of %v", a, b)

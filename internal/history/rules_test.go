@@ -245,6 +245,19 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
+// TestWith: what changed with a step is said once, however often it went back and forth.
+func TestWith(t *testing.T) {
+	h := historyOf(make([]float64, 5))
+	s := &h.Series[0]
+	for i, kernel := range []string{"z", "a", "b", "a", "b"} {
+		s.Points[i].circumstances = []circumstance{{"kernel", kernel}}
+	}
+	step := &Step{Before: 1, Hi: 4}
+	if h.circumstances(s, []int{0, 1, 2, 3, 4}, step); !slices.Equal(step.With, []string{"kernel: a → b", "kernel: b → a"}) || step.Old != "c1" || step.New != "c4" {
+		t.Errorf("%+v", step)
+	}
+}
+
 // TestLine: a line is that of the middle slope, and leaves nothing of values on it, and of others no
 // more than what is far off counts.
 func TestLine(t *testing.T) {
@@ -360,6 +373,9 @@ func TestStandardErrors(t *testing.T) {
 	}
 	if got := standardError(stats.Shift{Units: 2, Spread: 2}); math.Abs(got-math.Sqrt2) > 1e-12 {
 		t.Errorf("of two units %v", got)
+	}
+	if mean, se := logOf([]compare.BlockValue{{V: math.E}, {V: math.Exp(3)}}); math.Abs(mean-2) > 1e-12 || math.Abs(se-1) > 1e-12 {
+		t.Errorf("of two blocks %v ± %v, want 2 ± 1", mean, se)
 	}
 	if got := standardError(stats.Shift{Units: 1, Spread: 3}); !math.IsNaN(got) {
 		t.Errorf("of one unit %v", got)
