@@ -366,6 +366,15 @@ func TestProofDecides(t *testing.T) {
 	}
 }
 
+// TestProofOfNothing: a comparison in which nothing could be compared says nothing.
+func TestProofOfNothing(t *testing.T) {
+	h := historyOf(stepped(24, 12, 0.1))
+	h.suspect()
+	if h.takeProof(&Run{Machine: "box", Old: "c9", Commit: "c14"}, &compare.Comparison{Col: record.SideKey}, 0.001); h.Steps()[0].Step.Proof != nil {
+		t.Errorf("%+v", h.Steps()[0].Step)
+	}
+}
+
 // TestStandardErrors: of one unit none is known.
 func TestStandardErrors(t *testing.T) {
 	if got := standardError(stats.Shift{Units: 4, Spread: 3}); got != 1.5 {
