@@ -234,6 +234,7 @@ func (v *Versions) build(ctx context.Context) error {
 		}
 		return fmt.Errorf("nothing to compare: none of the packages can be built; what go says stands above%s", v.meant(ctx))
 	}
+	v.noteGODEBUG()
 	if !v.identical && slices.Equal(v.builds[0].runEnv(), v.builds[1].runEnv()) {
 		v.leaveOutIdentical()
 	}
