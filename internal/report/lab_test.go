@@ -1,0 +1,126 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dynolab/dyno/internal/compare"
+)
+
+// conditions sets one comparison beside itself, made in several circumstances, each an argument
+// LABEL=FILE with a _ for each space: a table a workload, with the time of the base in each, and the others'
+// ratios to it. A file measured with several values of GOMAXPROCS has a column for each.
+func (q *quote) conditions(args []string) {
+	type column struct {
+		label string
+		row   compare.Row
+	}
+	columns := make(map[string][]column) // by workload
+	var workloads, impls []string
+	bases := make(map[string]string) // by workload
+	for i, arg := range args {
+		label, file, _ := strings.Cut(arg, "=")
+		c := q.compare(file, compare.Options{})
+		f, times := c.Files[0], tableOf(c, "ns/op")
+		if i == 0 {
+			q.Sayf("%s; commit %.8s.", machine(f, "toolchain"), setting(f, "commit"))
+		}
+		q.Sayf(" [%s](%s): %d blocks.", strings.ReplaceAll(label, "_", " "), strings.TrimPrefix(file, "results/"), f.Blocks)
+		for _, r := range times.Rows {
+			name, procs := compare.WithoutProcs(r.Name)
+			_, name, _ = strings.Cut(name, "workload=")
+			workloads = once(workloads, name)
+			bases[name] = times.Cols[r.Base].Name
+			l := strings.ReplaceAll(label, "_", " ")
+			if l == "GOMAXPROCS" {
+				l += fmt.Sprint(" ", procs)
+			}
+			// By name: the columns of another file may be others.
+			cells := make(map[string]compare.Cell)
+			for i, cell := range r.Cells {
+				if col := times.Cols[i]; cell.N > 0 && (!col.Ref || i == r.Base) {
+					cells[col.Name] = cell
+					if i != r.Base {
+						impls = once(impls, col.Name)
+					}
+				}
+			}
+			r.Cells = nil
+			for _, impl := range append([]string{bases[name]}, impls...) {
+				r.Cells = append(r.Cells, cells[impl])
+			}
+			columns[name] = append(columns[name], column{l, r})
+		}
+	}
+	q.Sayf("\n")
+	for _, name := range workloads {
+		heads := each(columns[name], func(c column) string { return c.label })
+		q.Sayf("\n")
+		q.Head("lr", append([]string{name}, heads...)...)
+		for i, impl := range append([]string{"`" + bases[name] + "`"}, impls...) {
+			q.Row(append([]string{impl}, each(columns[name], func(c column) string {
+				if i == 0 {
+					return nanoseconds(c.row.Cells[0].Center)
+				}
+				return ratio(c.row.Cells[i])
+			})...)...)
+		}
+	}
+}
+
+// sides are what changes of the build do to benchmarks: a column for each argument LABEL=FILE, as above,
+// of a file that benchrun ab has written.
+func (q *quote) sides(args []string) {
+	var heads, names []string
+	cells := make(map[string][]string) // by benchmark
+	for i, arg := range args {
+		label, file, _ := strings.Cut(arg, "=")
+		heads = append(heads, strings.ReplaceAll(label, "_", " "))
+		c := q.compare(file, compare.Options{})
+		if c.Counted() {
+			c = q.compare(file, compare.Options{Margin: compare.CountMargin})
+		}
+		f := c.Files[0]
+		if i == 0 {
+			q.Sayf("%s; ratios in `%s`.", machine(f), c.Tables[0].Unit)
+		}
+		q.Sayf(" [%s](%s): %d blocks, %s.", heads[i], strings.TrimPrefix(file, "results/"), f.Blocks, builds(f))
+		for _, r := range c.Tables[0].Rows {
+			name, _ := compare.WithoutProcs(r.Name)
+			if _, workload, ok := strings.Cut(name, "workload="); ok {
+				name = workload
+			}
+			names = once(names, name)
+			for len(cells[name]) < i {
+				cells[name] = append(cells[name], "")
+			}
+			cells[name] = append(cells[name], changeWithInterval(r.Cells[1]))
+		}
+	}
+	q.Sayf("\n\n")
+	q.Head("lr", append([]string{"benchmark"}, heads...)...)
+	slices.Sort(names)
+	for _, name := range names {
+		for len(cells[name]) < len(args) {
+			cells[name] = append(cells[name], "")
+		}
+		q.Row(append([]string{name}, cells[name]...)...)
+	}
+}
+
+// changeWithInterval is a ratio with its interval, bold if a difference is proven.
+func changeWithInterval(cell compare.Cell) string {
+	if cell.Vs == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%.3f", cell.Vs.Ratio)
+	if cell.Verdict.Proven() {
+		text = "**" + text + "**"
+	}
+	if math.IsInf(cell.Vs.Hi, 1) {
+		return text + " (too few blocks for an interval)"
+	}
+	return fmt.Sprintf("%s (%.3f to %.3f)", text, cell.Vs.Lo, cell.Vs.Hi)
+}
