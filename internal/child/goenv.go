@@ -38,9 +38,8 @@ func goEnvKey(dir string, env []string, goTool string) string {
 	if env == nil {
 		env = os.Environ()
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
 	}
 	var key strings.Builder
 	fmt.Fprintln(&key, goTool, dir, env)

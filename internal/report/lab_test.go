@@ -10,30 +10,30 @@ import (
 )
 
 // conditions sets one comparison beside itself, made in several circumstances, each an argument
-// LABEL=FILE with a _ for each space: a table a workload, with the time of the base in each, and the others'
+// LABEL=FILE: a table a workload, with the time of the base in each, and the others'
 // ratios to it. A file measured with several values of GOMAXPROCS has a column for each.
 func (q *quote) conditions(args []string) {
 	type column struct {
 		label string
-		row   compare.Row
+		cells map[string]compare.Cell // by implementation
 	}
 	columns := make(map[string][]column) // by workload
 	var workloads, impls []string
 	bases := make(map[string]string) // by workload
 	for i, arg := range args {
-		label, file, _ := strings.Cut(arg, "=")
+		label, file := labelAndFile(arg)
 		c := q.compare(file, compare.Options{})
 		f, times := c.Files[0], tableOf(c, "ns/op")
 		if i == 0 {
 			q.Sayf("%s; commit %.8s.", machine(f, "toolchain"), setting(f, "commit"))
 		}
-		q.Sayf(" [%s](%s): %d blocks.", strings.ReplaceAll(label, "_", " "), strings.TrimPrefix(file, "results/"), f.Blocks)
+		q.Sayf(" [%s](%s): %d blocks.", label, strings.TrimPrefix(file, "results/"), f.Blocks)
 		for _, r := range times.Rows {
 			name, procs := compare.WithoutProcs(r.Name)
 			_, name, _ = strings.Cut(name, "workload=")
 			workloads = once(workloads, name)
 			bases[name] = times.Cols[r.Base].Name
-			l := strings.ReplaceAll(label, "_", " ")
+			l := label
 			if l == "GOMAXPROCS" {
 				l += fmt.Sprint(" ", procs)
 			}
@@ -47,11 +47,7 @@ func (q *quote) conditions(args []string) {
 					}
 				}
 			}
-			r.Cells = nil
-			for _, impl := range append([]string{bases[name]}, impls...) {
-				r.Cells = append(r.Cells, cells[impl])
-			}
-			columns[name] = append(columns[name], column{l, r})
+			columns[name] = append(columns[name], column{l, cells})
 		}
 	}
 	q.Sayf("\n")
@@ -59,15 +55,18 @@ func (q *quote) conditions(args []string) {
 		heads := each(columns[name], func(c column) string { return c.label })
 		q.Sayf("\n")
 		q.Head("lr", append([]string{name}, heads...)...)
-		for i, impl := range append([]string{"`" + bases[name] + "`"}, impls...) {
-			q.Row(append([]string{impl}, each(columns[name], func(c column) string {
-				if i == 0 {
-					return nanoseconds(c.row.Cells[0].Center)
-				}
-				return ratio(c.row.Cells[i])
-			})...)...)
+		base := bases[name]
+		q.Row(append([]string{"`" + base + "`"}, each(columns[name], func(c column) string { return nanoseconds(c.cells[base].Center) })...)...)
+		for _, impl := range impls {
+			q.Row(append([]string{impl}, each(columns[name], func(c column) string { return ratio(c.cells[impl]) })...)...)
 		}
 	}
+}
+
+// labelAndFile takes apart an argument LABEL=FILE, with a _ for each space of the label.
+func labelAndFile(arg string) (label, file string) {
+	label, file, _ = strings.Cut(arg, "=")
+	return strings.ReplaceAll(label, "_", " "), file
 }
 
 // sides are what changes of the build do to benchmarks: a column for each argument LABEL=FILE, as above,
@@ -76,8 +75,8 @@ func (q *quote) sides(args []string) {
 	var heads, names []string
 	cells := make(map[string][]string) // by benchmark
 	for i, arg := range args {
-		label, file, _ := strings.Cut(arg, "=")
-		heads = append(heads, strings.ReplaceAll(label, "_", " "))
+		label, file := labelAndFile(arg)
+		heads = append(heads, label)
 		c := q.compare(file, compare.Options{})
 		if c.Counted() {
 			c = q.compare(file, compare.Options{Margin: compare.CountMargin})
@@ -86,7 +85,7 @@ func (q *quote) sides(args []string) {
 		if i == 0 {
 			q.Sayf("%s; ratios in `%s`.", machine(f), c.Tables[0].Unit)
 		}
-		q.Sayf(" [%s](%s): %d blocks, %s.", heads[i], strings.TrimPrefix(file, "results/"), f.Blocks, builds(f))
+		q.Sayf(" [%s](%s): %d blocks, %s.", label, strings.TrimPrefix(file, "results/"), f.Blocks, builds(f))
 		for _, r := range c.Tables[0].Rows {
 			name, _ := compare.WithoutProcs(r.Name)
 			if _, workload, ok := strings.Cut(name, "workload="); ok {
