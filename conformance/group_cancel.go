@@ -47,64 +47,21 @@ var cancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/cancel-nil", Rule: "G6",
-		Why: "a nil cause means context.Canceled, for the tasks and for Wait",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			p.cancel(nil)
-			p.endedBy(ctx, context.Canceled)
-			p.waits(context.Canceled)
-			p.finish(context.Canceled)
-		}),
-	},
-	{
 		Name: "group/cancel-first-cause", Rule: "G6",
-		Why: "the first cause wins: it is the reason, the later ones are echoes",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			p.cancel(errA)
-			p.cancel(errB)
-			p.cancel(nil)
-			p.endedBy(ctx, errA)
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/cancel-does-not-wait", Rule: "G6",
-		Why: "Cancel returns although tasks that take no notice are unfinished",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := p.held(1, nil)
-			p.cancel(errA) // must return by itself
-			hold.open()
-			p.takes(1)
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/cancel-does-not-close", Rule: "G6",
-		Why: "a cancelled group is open until Close: the two are independent",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.cancel(errA)
-			p.run(value(1))
-			p.takes(1)
-			n := p.next(context.Background())
-			n.blocks("the group is cancelled, but open")
-			p.close()
-			n.drains()
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/cancel-keeps-results", Rule: "G6",
-		Why: "results that are queued when the group is cancelled can be taken: the work was done",
-		Check: oneGroup(func(e *Env, p *probe) {
-			for i := range 3 {
-				p.run(value(i))
-				p.waits(nil)
+		Why: "the first cause wins, for the tasks and for Wait: it is the reason, the later ones are echoes; nil means context.Canceled",
+		Check: check(func(e *Env) {
+			for _, cause := range []error{errA, context.Canceled} {
+				p := e.open()
+				ctx := p.context()
+				if cause == errA {
+					p.cancel(errA)
+				}
+				p.cancel(nil)
+				p.cancel(errB)
+				p.endedBy(ctx, cause)
+				p.waits(cause)
+				p.finish(cause)
 			}
-			p.cancel(errA)
-			p.takes(0, 1, 2)
-			p.finish(errA)
 		}),
 	},
 	{
@@ -138,11 +95,13 @@ var cancelClauses = []Clause{
 var failFastClauses = []Clause{
 	{
 		Name: "group/failfast-cancels", Rule: "G6",
-		Why: "with fail-fast, which is the default, the first task error cancels the group with that error as the cause",
+		Why: "with fail-fast, which is the default, the first task error cancels the group with that error as the cause, and success cancels nothing",
 		Check: check(func(e *Env) {
 			for _, opts := range [][]group.Option{nil, {group.WithFailFast(true)}} {
 				p := e.open(opts...)
 				ctx := p.context()
+				p.run(value(0))
+				p.takes(0)
 				p.alive(ctx, "no task has failed")
 				p.run(failing(0, errA))
 				p.takesError(0, errA)
@@ -183,24 +142,10 @@ var failFastClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/failfast-not-without-error", Rule: "G6",
-		Why: "tasks that succeed cancel nothing, also the first and the last one",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			for i := range 4 {
-				p.run(value(i))
-				p.takes(i)
-				p.alive(ctx, "no task has failed")
-			}
-			p.waits(nil)
-			p.alive(ctx, "the group is open")
-		}),
-	},
-	{
 		Name: "group/failfast-off", Rule: "G6",
-		Why: "without fail-fast an error cancels nothing: the other tasks' work is wanted all the same",
+		Why: "without fail-fast an error cancels nothing: the other tasks' work is wanted all the same; and nil options are ignored",
 		Check: check(func(e *Env) {
-			p := e.open(group.WithFailFast(false))
+			p := e.open(nil, group.WithFailFast(false), nil)
 			ctx := p.context()
 			p.run(failing(0, errA))
 			p.takesError(0, errA)

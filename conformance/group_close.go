@@ -10,21 +10,8 @@ import (
 // G3: Close.
 var closeClauses = []Clause{
 	{
-		Name: "group/close-twice", Rule: "G3",
-		Why: "closing a closed group does nothing, so that a deferred Close is always right",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := p.held(1, nil)
-			p.close()
-			p.close()
-			hold.open()
-			p.takes(1)
-			p.drained()
-			p.close()
-		}),
-	},
-	{
 		Name: "group/close-does-not-cancel", Rule: "G3",
-		Why: "Close only refuses later tasks: those accepted run on with a living context",
+		Why: "Close only refuses later tasks: it returns at once, and those accepted run on with a living context",
 		Check: oneGroup(func(e *Env, p *probe) {
 			hold := e.gate()
 			for range 3 {
@@ -40,17 +27,6 @@ var closeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/close-does-not-wait", Rule: "G3",
-		Why: "Close returns at once although tasks are unfinished: waiting is what Wait is for",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := p.held(1, nil)
-			c := start(e, "Close", func() struct{} { p.g.Close(); return struct{}{} })
-			c.get()
-			hold.open()
-			p.takes(1)
-		}),
-	},
-	{
 		Name: "group/close-keeps-results", Rule: "G3",
 		Why: "results queued before Close, and those of tasks that end after it, can still be taken",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -62,19 +38,6 @@ var closeClauses = []Clause{
 			p.takes(1)
 			hold.open()
 			p.takes(2)
-		}),
-	},
-	{
-		Name: "group/close-within-a-task", Rule: "G3",
-		Why: "a task may close its own group: the usual way for a producer to say that it was the last",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(func(context.Context) (int, error) {
-				p.g.Close()
-				return 1, nil
-			})
-			p.takes(1)
-			p.drained()
-			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
 		}),
 	},
 	{

@@ -64,17 +64,6 @@ var goClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/go-on-another-goroutine", Rule: "G2",
-		Why: "Go never runs the task on the caller's goroutine: it returns while the task is held up",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			c := p.submit(gated(hold, 1, nil))
-			e.same("what Go returned", c.get(), nil)
-			hold.open()
-			p.takes(1)
-		}),
-	},
-	{
 		Name: "group/go-once", Rule: "G2",
 		Why: "an accepted task runs exactly once and yields exactly one result: less loses work, more does it twice",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -91,18 +80,6 @@ var goClauses = []Clause{
 			for i := range runs {
 				e.require(runs[i].Load() == 1, "task ", i, " ran ", int(runs[i].Load()), " times")
 			}
-		}),
-	},
-	{
-		Name: "group/go-result-as-returned", Rule: "G2",
-		Why: "a result carries what the task returned, value and error, also when there are both",
-		Check: check(func(e *Env) {
-			p := e.open(group.WithFailFast(false))
-			p.run(failing(7, errA))
-			p.takesError(7, errA)
-			p.run(value(-3))
-			p.takes(-3)
-			p.finish(errA)
 		}),
 	},
 	{
@@ -165,7 +142,7 @@ var goClauses = []Clause{
 	},
 	{
 		Name: "group/calls-within-a-task", Rule: "G2",
-		Why: "a task may call Next, Cancel and Close of its own group: nothing of the group is locked while it runs",
+		Why: "a task may call Next, Cancel and Close of its own group, as a producer does that was the last: nothing of the group is locked while it runs",
 		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.waits(nil)
@@ -277,21 +254,6 @@ var limitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/limit-all-at-once", Rule: "G2", Needs: overlapEager,
-		Why: "with a limit of n, n tasks are really in progress at once: tasks that wait for each other depend on it",
-		Check: check(func(e *Env) {
-			const limit = 4
-			p, hold := e.open(group.WithMaxConcurrency(limit)), e.gate()
-			for i := range limit {
-				p.run(gated(hold, i, nil))
-			}
-			e.reached(hold, limit)
-			hold.open()
-			p.takesAll(limit)
-			p.finish(nil)
-		}),
-	},
-	{
 		Name: "group/limit-slot-back-after-failure", Rule: "G2",
 		Why: "a task that fails or panics gives its slot back like any other, or the group locks up bit by bit",
 		Check: check(func(e *Env) {
@@ -303,19 +265,6 @@ var limitClauses = []Clause{
 				e.require(p.take().Err != nil, "the panic left no error")
 			}
 			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/limit-slot-free-before-taken", Rule: "G2",
-		Why: "the limit is on unfinished tasks, not on results: a slot is free again although the result was not taken",
-		Check: check(func(e *Env) {
-			p := e.open(group.WithMaxConcurrency(1))
-			for i := range 10 {
-				p.run(value(i))
-				p.waits(nil)
-			}
-			p.takes(0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-			p.finish(nil)
 		}),
 	},
 	{
@@ -361,24 +310,6 @@ var limitClauses = []Clause{
 			p.takes(1)
 			p.takesError(2, errA)
 			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/limit-go-within-full-group", Rule: "G2", Needs: eager,
-		Why: "a task that calls Go on its own full group waits for itself, until Close refuses the submission",
-		Check: check(func(e *Env) {
-			p, started := e.open(group.WithMaxConcurrency(1)), e.gate()
-			started.open()
-			p.run(func(context.Context) (int, error) {
-				started.pass()
-				return 1, p.g.Go(value(2))
-			})
-			n := p.next(context.Background())
-			e.reached(started, 1)
-			n.blocks("the task waits for its own slot")
-			p.close()
-			n.gives(1, group.ErrGroupClosed)
-			p.finish(group.ErrGroupClosed)
 		}),
 	},
 	{

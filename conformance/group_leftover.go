@@ -14,26 +14,16 @@ import (
 var leftoverClauses = []Clause{
 	{
 		Name: "group/leaves-no-goroutine", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
-		Why: "no goroutine outlives a group that is closed and drained, whatever was done with it: leaked goroutines are leaked memory",
+		Why: "no goroutine outlives a group that is closed and drained, nor an open one that its owner dropped after Wait: leaked goroutines are leaked memory",
 		Check: check(func(e *Env) {
-			base := e.goroutines()
-			for _, opts := range groupKinds {
-				use(e, e.open(opts...), true)
+			for _, closed := range []bool{true, false} {
+				base := e.goroutines()
+				for _, opts := range groupKinds {
+					use(e, e.open(opts...), closed)
+				}
+				more := e.moreThan(base, 0)
+				e.require(more == 0, more, " goroutines are left of ", len(groupKinds), " groups (closed and drained: ", closed, ")")
 			}
-			more := e.moreThan(base, 0)
-			e.require(more == 0, more, " goroutines are left of ", len(groupKinds), " groups that were closed and drained")
-		}),
-	},
-	{
-		Name: "group/leaves-no-goroutine-when-dropped", Rule: "G8", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
-		Why: "no goroutine outlives an open group whose owner dropped it after Wait: no owner is left to close it",
-		Check: check(func(e *Env) {
-			base := e.goroutines()
-			for _, opts := range groupKinds {
-				use(e, e.open(opts...), false)
-			}
-			more := e.moreThan(base, 0)
-			e.require(more == 0, more, " goroutines are left of ", len(groupKinds), " groups that were dropped after Wait")
 		}),
 	},
 	{

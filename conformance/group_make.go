@@ -22,32 +22,6 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/zero-tasks", Rule: "G1",
-		Why: "a group without tasks is a group: it waits for nothing and, once closed, is drained",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.waits(nil)
-			p.empty("it is open")
-		}),
-	},
-	{
-		Name: "group/defaults", Rule: "G1",
-		Why: "without options fail-fast is on, panics become errors, and nothing limits the number of accepted tasks",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			for i := range 64 {
-				p.run(gated(hold, i, nil))
-			}
-			hold.open()
-			p.takesAll(64)
-			ctx := p.context()
-			p.run(panicking(errA))
-			r := p.take()
-			isPanic(e, r, errA)
-			p.endedBy(ctx, r.Err)
-			p.finish(r.Err)
-		}),
-	},
-	{
 		Name: "group/last-option-wins", Rule: "G1", Needs: eager,
 		Why: "options are applied in their order, so that a caller can overrule defaults of its own",
 		Check: check(func(e *Env) {
@@ -71,18 +45,6 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/nil-options", Rule: "G1",
-		Why: "a nil option is ignored, so that callers can choose options without assembling lists",
-		Check: check(func(e *Env) {
-			p := e.open(nil, group.WithFailFast(false), nil)
-			ctx := p.context()
-			p.run(failing(0, errA))
-			p.takesError(0, errA)
-			p.alive(ctx, "fail-fast is off")
-			p.finish(errA)
-		}),
-	},
-	{
 		Name: "group/buffer-is-a-hint", Rule: "G1",
 		Why: "a result buffer saves growing and bounds nothing: tasks finish although results are not taken",
 		Check: check(func(e *Env) {
@@ -98,8 +60,8 @@ var makeClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/parent-values", Rule: "G1",
-		Why: "tasks get a context derived from the group's parent, with its values and its deadline",
+		Name: "group/parent", Rule: "G1",
+		Why: "tasks get a context derived from the group's parent, with its values and deadline, its end and its cause; the group is open all the same",
 		Check: check(func(e *Env) {
 			type key struct{}
 			far := time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -111,32 +73,21 @@ var makeClauses = []Clause{
 			d, ok := ctx.Deadline()
 			e.require(ok && d.Equal(far), "the tasks' context lacks the parent's deadline")
 			p.finish(nil)
-		}),
-	},
-	{
-		Name: "group/parent-ends", Rule: "G1",
-		Why: "the end of the parent ends the group's context with the parent's cause, and Wait returns it",
-		Check: check(func(e *Env) {
-			parent, cancel := context.WithCancelCause(context.Background())
-			p := e.group(parent)
-			ctx := p.context()
-			cancel(errA)
-			e.Settle()
-			p.endedBy(ctx, errA)
-			p.waits(errA)
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/parent-ended-before", Rule: "G1",
-		Why: "a group made with a context that has ended is open: it accepts tasks, which see the end",
-		Check: check(func(e *Env) {
-			p := e.group(ended(errA))
-			ctx := p.context()
-			p.endedBy(ctx, errA)
-			p.run(value(1))
-			p.takes(1)
-			p.finish(errA)
+			for _, before := range []bool{false, true} {
+				parent, end := context.WithCancelCause(context.Background())
+				if before {
+					end(errA)
+				}
+				p := e.group(parent)
+				ctx := p.context()
+				end(errA)
+				e.Settle()
+				p.endedBy(ctx, errA)
+				p.waits(errA)
+				p.run(value(1))
+				p.takes(1)
+				p.finish(errA)
+			}
 		}),
 	},
 	{

@@ -51,16 +51,6 @@ var panicClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/panic-nil", Rule: "G7", On: Platform{Goexit: true},
-		Why: "a panic with nil is a failure like any other, never a success",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(panicking(nil))
-			r := p.take()
-			e.require(r.Err != nil && r.Value == 0, "the result is ", r, ", want an error and no value")
-			p.finish(r.Err)
-		}),
-	},
-	{
 		Name: "group/panic-runtime-error", Rule: "G7", On: Platform{RuntimePanics: true},
 		Why: "run-time errors of a task are panics, too: they unwrap to runtime.Error",
 		Check: oneGroup(func(e *Env, p *probe) {
@@ -95,33 +85,22 @@ var panicClauses = []Clause{
 var goexitClauses = []Clause{
 	{
 		Name: "group/goexit-is-an-error", Rule: "G7", On: Platform{Goexit: true},
-		Why: "a task that calls runtime.Goexit, as FailNow of a test does, yields ErrGoexit; without it its consumer waits for ever",
+		Why: "a task that calls runtime.Goexit, as FailNow of a test does, yields ErrGoexit, a task error as any other; without it its consumer waits for ever",
 		Check: check(func(e *Env) {
 			for _, toError := range []bool{true, false} {
-				p := e.open(group.WithPanicToError(toError))
-				p.run(exiting)
-				p.takesError(0, group.ErrGoexit)
-				p.waits(group.ErrGoexit)
-				p.run(value(1))
-				p.takes(1)
-				p.finish(group.ErrGoexit)
-			}
-		}),
-	},
-	{
-		Name: "group/goexit-cancels", Rule: "G6", On: Platform{Goexit: true},
-		Why: "ErrGoexit is a task error: with fail-fast it cancels the group, without it does not",
-		Check: check(func(e *Env) {
-			for _, failFast := range []bool{true, false} {
-				p := e.open(group.WithFailFast(failFast))
+				p := e.open(group.WithPanicToError(toError), group.WithFailFast(toError))
 				ctx := p.context()
 				p.run(exiting)
 				p.takesError(0, group.ErrGoexit)
-				if failFast {
-					p.endedBy(ctx, group.ErrGoexit)
-				} else {
-					p.alive(ctx, "fail-fast is off")
+				p.waits(group.ErrGoexit)
+				e.require((ctx.Err() != nil) == toError, "after a Goexit the error of the tasks' context is ", ctx.Err())
+				if toError {
+					p.run(panicking(nil))
+					r := p.take()
+					e.require(r.Err != nil && r.Value == 0, "after a panic with nil the result is ", r, ", want an error and no value")
 				}
+				p.run(value(1))
+				p.takes(1)
 				p.finish(group.ErrGoexit)
 			}
 		}),

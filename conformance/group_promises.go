@@ -12,22 +12,31 @@ var promiseClauses = []Clause{
 	{
 		Name: "group/promise-overlap", Rule: "G2", Kind: Promised, Needs: dyno.Promises{Overlap: true},
 		Why: "Overlap is promised: tasks of one group are in progress at once, so one may wait for another",
-		Check: oneGroup(func(e *Env, p *probe) {
-			here, there := make(chan int), make(chan int)
-			p.run(
-				func(context.Context) (int, error) {
-					here <- 1
-					return <-there, nil
-				},
-				func(context.Context) (int, error) {
-					v := <-here
-					there <- v + 1
+		Check: check(func(e *Env) {
+			for _, limit := range []int{0, 2, 5} {
+				p := e.open(group.WithMaxConcurrency(limit))
+				here := make(chan int)
+				n := max(2, limit)
+				for i := range n - 1 {
+					p.run(func(context.Context) (int, error) {
+						here <- i
+						return 0, nil
+					})
+				}
+				p.run(func(context.Context) (v int, err error) {
+					for range n - 1 {
+						v += 1 << <-here
+					}
 					return v, nil
 				})
-			w := p.wait()
-			e.same("what Wait returned", w.get(), nil)
-			a, b := p.take().Value, p.take().Value
-			e.require(a+b == 3, "the tasks exchanged ", a, " and ", b, ", want 1 and 2")
+				e.same("what Wait returned", p.wait().get(), nil)
+				sum := 0
+				for range n {
+					sum += p.take().Value
+				}
+				e.require(sum == 1<<(n-1)-1, n, " tasks of which one waits for the others exchanged ", sum)
+				p.finish(nil)
+			}
 		}),
 	},
 	{

@@ -77,32 +77,6 @@ var waitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/wait-takes-nothing", Rule: "G5",
-		Why: "Wait takes no results: they are for Next, before and after",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(value(0), value(1), value(2))
-			p.waits(nil)
-			p.waits(nil)
-			p.takesAll(3)
-			p.waits(nil)
-		}),
-	},
-	{
-		Name: "group/wait-does-not-close", Rule: "G5",
-		Why: "a group can be used on after Wait, round after round; each Wait answers for the tasks so far",
-		Check: oneGroup(func(e *Env, p *probe) {
-			for round := range 3 {
-				hold := p.held(round, nil)
-				w := p.wait()
-				w.blocks("the task of this round is unfinished")
-				hold.open()
-				e.same("what Wait returned", w.get(), nil)
-				p.takes(round)
-				p.empty("it is open")
-			}
-		}),
-	},
-	{
 		Name: "group/wait-covers-later-tasks", Rule: "G5", Needs: overlapEager,
 		Why: "Wait waits as long as any accepted task is unfinished, also one accepted while it waits",
 		Check: check(func(e *Env) {
@@ -216,22 +190,13 @@ var waitClauses = []Clause{
 	},
 	{
 		Name: "group/wait-cause", Rule: "G5",
-		Why: "without a task error, Wait returns the cause with which the group was cancelled: it was not a success",
+		Why: "without a task error, Wait returns the cause with which the group was cancelled: it was not a success; a task's error comes before it, also if it is later",
 		Check: oneGroup(func(e *Env, p *probe) {
 			p.run(value(1))
 			p.waits(nil)
-			p.cancel(errA)
-			p.waits(errA) // also on an open group, from then on
-			p.takes(1)
-			p.finish(errA)
-		}),
-	},
-	{
-		Name: "group/wait-error-beats-cause", Rule: "G5",
-		Why: "a task's error comes before the cause of the cancellation, whichever was first",
-		Check: oneGroup(func(e *Env, p *probe) {
 			p.cancel(errB)
-			p.waits(errB)
+			p.waits(errB) // also on an open group, from then on
+			p.takes(1)    // which Cancel has not dropped
 			p.run(failing(1, errA))
 			p.waits(errA)
 			p.takesError(1, errA)

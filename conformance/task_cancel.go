@@ -93,29 +93,8 @@ var taskCancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cancel-reaches-the-task", Rule: "X2",
-		Why: "the context of a task ends when it is canceled: that is how it learns that it should stop",
-		Check: tasks(func(r *runner) {
-			hold := r.e.gate()
-			hold.open()
-			stopped := make(chan error, 1)
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				r.e.require(ctx.Err() == nil, "the context of a task has ended before it was canceled: ", ctx.Err())
-				hold.pass()
-				<-ctx.Done()
-				stopped <- ctx.Err()
-				return 1, nil
-			})
-			r.reached(hold, 1)
-			r.cancel(f)
-			c := start(r.e, "the task", func() error { return <-stopped })
-			r.e.same("the error of the task's context", c.get(), context.Canceled)
-			r.off(f)
-		}),
-	},
-	{
 		Name: "task/cancel-ends-context-at-once", Rule: "X2",
-		Why: "when Cancel has returned the task's context has ended, also one that was made of it",
+		Why: "when Cancel has returned the task's context has ended, also one that was made of it: that is how it learns that it should stop",
 		Check: tasks(func(r *runner) {
 			for range 8 {
 				contexts := make(chan context.Context, 2)
@@ -136,7 +115,7 @@ var taskCancelClauses = []Clause{
 				r.e.require(ctx.Err() == nil && made.Err() == nil, "the context of a task in progress has ended")
 				both := atOnce(r, "Cancel", func() bool {
 					g.Cancel()
-					return ctx.Err() == context.Canceled && made.Err() == context.Canceled
+					return came(ctx.Done()) && ctx.Err() == context.Canceled && made.Err() == context.Canceled
 				})
 				r.e.require(both, "Cancel has returned, and the task's context is alive")
 				stay.open()
@@ -212,10 +191,13 @@ var taskCancelClauses = []Clause{
 	},
 	{
 		Name: "task/cancel-in-a-task", Rule: "X2",
-		Why: "a task may cancel itself and go on: what it returns is dropped",
+		Why: "a task finds itself Pending; it may cancel itself and go on: then it is Cancelled, and what it returns is dropped",
 		Check: tasks(func(r *runner) {
 			f := r.spawn(func(ctx context.Context) (int, error) {
-				r.e.require(task.Current(ctx).Cancel(), "a task could not cancel itself")
+				h := task.Current(ctx)
+				r.e.require(h.Status() == task.Pending, "a task in progress finds itself ", h.Status().String())
+				r.e.require(h.Cancel(), "a task could not cancel itself")
+				r.e.require(h.Status() == task.Cancelled, "a task that was canceled finds itself ", h.Status().String())
 				r.e.require(ctx.Err() == context.Canceled, "the context of a task that has canceled itself is alive")
 				return 1, nil
 			})
@@ -286,25 +268,6 @@ var taskCancelClauses = []Clause{
 					}
 				}
 			}
-		}),
-	},
-	{
-		Name: "task/context-empty", Rule: "X2",
-		Why: "the context of a task has no deadline, and nothing of the context of the one who started it",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				_, has := ctx.Deadline()
-				r.e.require(!has, "the context of a task has a deadline")
-				r.e.require(ctx.Value(keyOf{}) == nil, "the context of a task has a value for a key it does not know")
-				made, cancel := context.WithDeadline(context.WithValue(ctx, keyOf{}, 1), long)
-				defer cancel()
-				g := task.Fork(made, func(ctx context.Context) (int, error) {
-					r.e.require(ctx.Err() == nil && ctx.Value(keyOf{}) == nil, "a task has inherited a context")
-					return 2, nil
-				})
-				return g.Value(ctx)
-			})
-			r.gives(f, 2)
 		}),
 	},
 }

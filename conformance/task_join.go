@@ -277,21 +277,6 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-closed", Rule: "X1",
-		Why: "a task divides its work after Close as before: it was accepted, and so was all that it does",
-		Check: tasks(func(r *runner) {
-			hold := r.e.gate()
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				hold.pass()
-				return fibonacciByJoin(ctx, 10)
-			})
-			r.reached(hold, 1)
-			r.close()
-			hold.open()
-			r.gives(f, 55)
-		}),
-	},
-	{
 		Name: "task/join-pending", Rule: "X1",
 		Why: "no part is Pending when Join is over: who waits until nothing is must not wait for ever",
 		Check: tasks(func(r *runner) {

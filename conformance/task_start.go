@@ -35,51 +35,6 @@ var startClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/start-on-another-goroutine", Rule: "X1",
-		Why: "Start never runs the task before it returns: the caller may hold a lock that the task needs",
-		Check: tasks(func(r *runner) {
-			for range 4 {
-				hold := r.e.gate()
-				f := r.spawn(func(context.Context) (int, error) {
-					hold.pass()
-					return 1, nil
-				})
-				hold.open()
-				r.gives(f, 1)
-			}
-		}),
-	},
-	{
-		Name: "task/start-by-many", Rule: "X1", Kind: Stochastic,
-		Why: "any number of goroutines may start tasks at once: none is lost and none runs twice",
-		Check: tasks(func(r *runner) {
-			for range r.e.rounds() {
-				const starters, each = 6, 40
-				var runs [starters * each]atomic.Int32
-				var all [starters * each]*task.Future[int]
-				var calls [starters]*call[struct{}]
-				for s := range calls {
-					calls[s] = start(r.e, "a loop of Go", func() struct{} {
-						for i := s * each; i < (s+1)*each; i++ {
-							all[i] = task.Go(r.x, func(context.Context) (int, error) {
-								runs[i].Add(1)
-								return i, nil
-							})
-						}
-						return struct{}{}
-					})
-				}
-				for _, c := range calls {
-					c.await()
-				}
-				for i := range all {
-					r.gives(all[i], i)
-					r.e.require(runs[i].Load() == 1, "task ", i, " ran ", int(runs[i].Load()), " times")
-				}
-			}
-		}),
-	},
-	{
 		Name: "task/start-from-another-executor", Rule: "X1",
 		Why: "a task may start tasks on another executor, and wait for them: libraries bring executors of their own",
 		Check: tasks(func(r *runner) {
@@ -135,12 +90,19 @@ var forkClauses = []Clause{
 	},
 	{
 		Name: "task/fork-with-made-context", Rule: "X1",
-		Why: "a context that was made of the task's, say with a deadline, is the task's as well",
+		Why: "a context that was made of the task's, say with a deadline, is the task's as well; the one of a new task has nothing of it",
 		Check: tasks(func(r *runner) {
+			empty := func(ctx context.Context) {
+				_, has := ctx.Deadline()
+				r.e.require(!has && ctx.Err() == nil && ctx.Value(keyOf{}) == nil, "the context of a task has a deadline, an end or a value of another one")
+			}
 			f := r.spawn(func(ctx context.Context) (int, error) {
+				empty(ctx)
 				made, cancel := context.WithCancel(context.WithValue(ctx, keyOf{}, 1))
 				defer cancel()
-				v, err := task.Fork(made, returns(1)).Value(made)
+				over, end := context.WithDeadline(made, long)
+				defer end()
+				v, err := task.Fork(over, func(ctx context.Context) (int, error) { empty(ctx); return 1, nil }).Value(made)
 				r.e.require(v == 1 && err == nil, "a task that was started with a context made of the task's returned ", answer{v, err}.String())
 				r.e.same("what Yield returned", task.Yield(made), nil)
 				canceled, err := task.Canceled(made)
@@ -299,62 +261,28 @@ var closedClauses = []Clause{
 	},
 	{
 		Name: "task/close-runs-on", Rule: "X1",
-		Why: "tasks that were accepted before Close run to their end: Close cancels nothing, and drops nothing",
+		Why: "tasks that were accepted before Close run to their end, and divide their work as before: Close waits for nothing, cancels nothing and drops nothing, nor does a second one",
 		Check: tasks(func(r *runner) {
-			f, hold := r.held(func(ctx context.Context) (int, error) { return 1, ctx.Err() })
+			f, hold := r.held(func(ctx context.Context) (int, error) {
+				v, err := fibonacciByJoin(ctx, 10)
+				return v, errors.Join(err, ctx.Err())
+			})
 			var all []*task.Future[int]
 			for i := range 50 {
 				all = append(all, r.spawn(func(ctx context.Context) (int, error) { return i, ctx.Err() }))
 			}
 			r.close()
+			r.close()
 			r.is(f, task.Pending)
 			hold.open()
-			r.gives(f, 1)
+			r.gives(f, 55)
 			r.givesAll(all)
-		}),
-	},
-	{
-		Name: "task/close-does-not-wait", Rule: "X1",
-		Why: "Close returns although tasks are unfinished, also inside a task: who wants to wait has Wait",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(returns(1))
-			r.close() // must return by itself
-			r.pending(1, "a task is in progress")
-			hold.open()
-			r.gives(f, 1)
-		}),
-	},
-	{
-		Name: "task/close-twice", Rule: "X1",
-		Why: "a second Close does nothing, so that all who may be the last can call it",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(returns(1))
 			r.close()
-			r.close()
-			r.gives(f, 1)
-			r.close()
-			r.gives(f, 1)
-		}),
-	},
-	{
-		Name: "task/close-refuses-forks", Rule: "X1",
-		Why: "a task of a closed executor cannot start others, or a chain of them would keep it alive for ever",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(func(ctx context.Context) (int, error) {
-				g := task.Fork(ctx, returns(1))
-				r.e.require(g.Status() == task.Failed, "a task started after Close is ", g.Status().String())
-				return g.Value(ctx)
-			})
-			r.close()
-			hold.open()
-			a := r.answer(f)
-			var te *task.Error
-			r.e.require(errors.As(a.err, &te) && errors.Is(a.err, task.ErrClosed), "Value returned ", a.String(), ", want ", task.ErrClosed)
 		}),
 	},
 	{
 		Name: "task/close-in-a-task", Rule: "X1",
-		Why: "a task may close its executor: it goes on, and so do the others",
+		Why: "a task may close its executor: it goes on, and so do the others, but it cannot start more: a chain of them would keep the executor alive",
 		Check: tasks(func(r *runner) {
 			g := r.e.gate()
 			other := r.spawn(func(context.Context) (int, error) { return 2, nil })

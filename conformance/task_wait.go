@@ -38,21 +38,6 @@ var handleClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/status-in-the-task", Rule: "X2",
-		Why: "a task finds itself Pending while it is in progress, and Cancelled when it was canceled",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				h := task.Current(ctx)
-				r.e.require(h.Status() == task.Pending, "a task in progress finds itself ", h.Status().String())
-				r.e.require(h.Cancel(), "a task could not cancel itself")
-				r.e.require(h.Status() == task.Cancelled, "a task that was canceled finds itself ", h.Status().String())
-				return 1, nil
-			})
-			_ = r.answer(f)
-			r.off(f)
-		}),
-	},
-	{
 		Name: "task/done-same", Rule: "X2",
 		Why: "Done returns the same channel whenever it is called, and by whomever: a select in a loop relies on it",
 		Check: tasks(func(r *runner) {
@@ -136,7 +121,7 @@ var taskWaitClauses = []Clause{
 	},
 	{
 		Name: "task/wait-same-for-ever", Rule: "X2",
-		Why: "Value and Wait answer the same whenever they are asked, however often, and the task has run once",
+		Why: "Value and Wait answer the same whenever they are asked, however often, and the task has run once; a nil context means context.Background",
 		Check: tasks(func(r *runner) {
 			var runs atomic.Int32
 			for _, c := range []struct {
@@ -148,9 +133,9 @@ var taskWaitClauses = []Clause{
 				first := r.answer(f)
 				r.e.require(first.v == c.v && errors.Is(first.err, c.err), "Value returned ", first.String())
 				for range 5 {
-					a := r.value(f, context.Background()).get()
+					a := r.value(f, nil).get()
 					r.e.require(a == first, "Value returned ", a.String(), " and ", first.String(), " before")
-					r.e.same("what Wait returned", f.Handle().Wait(context.Background()), first.err)
+					r.e.same("what Wait returned", f.Handle().Wait(nil), first.err)
 				}
 				r.e.require(runs.Load() == 1, "the task ran ", int(runs.Load()), " times")
 			}
@@ -217,16 +202,6 @@ var taskWaitClauses = []Clause{
 			a := r.value(f, ended(errStop)).get()
 			var te *task.Error
 			r.e.require(errors.As(a.err, &te), "Value of a canceled task with an ended context returned ", a.String(), ", want a *task.Error")
-		}),
-	},
-	{
-		Name: "task/wait-nil-context", Rule: "X2",
-		Why: "a nil context means context.Background, for Wait and for Value",
-		Check: tasks(func(r *runner) {
-			f := r.spawn(returns(1))
-			a := done(r, r.value(f, nil))
-			r.e.require(a == answer{v: 1}, "Value returned ", a.String(), ", want 1")
-			r.e.same("what Wait returned", f.Handle().Wait(nil), nil)
 		}),
 	},
 	{
