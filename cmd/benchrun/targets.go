@@ -48,9 +48,6 @@ func judgeTargets(cmd *cobra.Command, files []string, all, asJSON bool) error {
 	}
 	leftOut(cmd, card.Problems)
 	for _, f := range card.Files {
-		if f.Board() == "" {
-			continue
-		}
 		if n := runner.CommitsSince(cmd.Context(), ".", f.Value("commit")); n > 0 {
 			card.Doubt(f.Label, fmt.Sprintf("stale: %d commits since have changed the core or an implementation", n))
 		}

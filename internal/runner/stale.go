@@ -7,8 +7,8 @@ import (
 	"github.com/dynolab/dyno/internal/child"
 )
 
-// onBoards is the source that images of boards are made of, but for the boards' own.
-var onBoards = []string{
+// judged is the source of what targets are promised of.
+var judged = []string{
 	":(top,glob)actor/*.go", ":(top,glob)actor/mailbox/*.go", ":(top,glob)group/*.go", ":(top,glob)task/*.go",
 	":(top,glob)internal/queue/*.go", ":(top,glob)impls/**/*.go", ":(top,exclude,glob)**/*_test.go",
 }
@@ -19,7 +19,7 @@ func CommitsSince(ctx context.Context, dir, commit string) int {
 	if commit == "" {
 		return 0
 	}
-	said, _ := child.Says(ctx, dir, nil, "git", append([]string{"rev-list", "--count", commit + "..HEAD", "--"}, onBoards...)...)
+	said, _ := child.Says(ctx, dir, nil, "git", append([]string{"rev-list", "--count", commit + "..HEAD", "--"}, judged...)...)
 	n, _ := strconv.Atoi(said)
 	return n
 }

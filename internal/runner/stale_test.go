@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCommitsSince: what boards carry, and nothing else, makes their results stale.
+// TestCommitsSince: what targets are promised of, and nothing else, makes results stale.
 func TestCommitsSince(t *testing.T) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -39,7 +39,7 @@ func TestCommitsSince(t *testing.T) {
 		commit(file)
 	}
 	if n := CommitsSince(t.Context(), filepath.Join(dir, "docs"), first); n != 0 {
-		t.Errorf("%d commits that no board carries", n)
+		t.Errorf("%d commits of what nothing is promised of", n)
 	}
 	all := []string{"actor/cell.go", "actor/mailbox/queue.go", "group/group.go", "task/task.go", "internal/queue/queue.go", "impls/impls.go", "impls/serial/box.go"}
 	for i, file := range all {
