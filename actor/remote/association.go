@@ -252,7 +252,6 @@ func (a *association) lose(reason error) {
 	close(a.kick)
 	a.mu.Unlock()
 
-	a.lent.guard.Stop()
 	if g := a.in.guest; g != nil {
 		g.Leave()
 	}

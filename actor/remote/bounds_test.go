@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -440,6 +442,20 @@ func TestLeaves(t *testing.T) {
 			t.Errorf("acknowledged %t: gone after %d ticks: %v", acknowledged, ticks, v.a.reason)
 		}
 	}
+	// Who has sent nothing says it at once, and who knows no peer is gone at once.
+	clock := still()
+	v := newVictim(t, clock)
+	v.flush()
+	clock.Advance(2 * tickQuick) // the first ones are quick
+	v.a.kicked, v.a.kick = false, make(chan struct{}, 1)
+	if v.a.leave(); !v.a.quick || len(v.a.kick) != 1 || v.flush() != "b" {
+		t.Errorf("who leaves does not say so at once: quick %t, woken %d", v.a.quick, len(v.a.kick))
+	}
+	v = newVictim(t, still())
+	v.a.state = greeting
+	if v.a.leave(); !errors.Is(v.a.reason, ErrClosed) || v.a.leaving {
+		t.Errorf("who knows no peer is gone for %v, and leaves %t", v.a.reason, v.a.leaving)
+	}
 }
 
 // TestAcknowledges: a quarter of the window is acknowledged at once, less with the next tick; what
@@ -474,7 +490,9 @@ func TestAcknowledges(t *testing.T) {
 	v := newVictim(t, still())
 	v.flush()
 	v.gets(t, frameData, header{number: 2}, v.told(false, 20))
-	v.gets(t, frameData, header{number: 4}, v.told(false, 40))
+	for range 2 {
+		v.gets(t, frameData, header{number: 4}, v.told(false, 40))
+	}
 	if !v.a.gap || !v.a.ackDue || v.a.received != 0 || len(v.received) > 0 || len(v.a.in.stash) != 2 {
 		t.Errorf("what came too early: gap %t, acknowledged %t, %d received", v.a.gap, v.a.ackDue, v.a.received)
 	}
@@ -512,31 +530,142 @@ func TestAcknowledges(t *testing.T) {
 	}
 }
 
-// TestCreditOfDeadLetters: whatever becomes of a message, its sender has its credit back.
-func TestCreditOfDeadLetters(t *testing.T) {
-	message := func(path, id, codec string) []byte {
-		b := append(appendText(appendText([]byte{recordMessage, 1}, path), id), 1)
-		return appendText(append(appendText(b, codec), 0), "12345")
-	}
+// TestBeforeItIsOpen: what comes before this end knows its peer is not taken in, since it comes again.
+func TestBeforeItIsOpen(t *testing.T) {
 	v := newVictim(t, still())
-	at := v.target.Address()
-	for name, c := range map[string]struct {
+	v.a.state, v.a.hears = greeting, false
+	v.gets(t, frameData, header{number: 1}, v.told(true, 1))
+	if v.a.received != 0 || len(v.received) > 0 || v.a.hears {
+		t.Errorf("%d frames and %d messages are received", v.a.received, len(v.received))
+	}
+	v.a.state = open
+	v.gets(t, frameData, header{number: 1}, v.told(true, 1))
+	if v.a.received != 1 || len(v.received) != 1 || !v.a.hears {
+		t.Errorf("when it is open, %d frames and %d messages are received", v.a.received, len(v.received))
+	}
+}
+
+// TestAlone: the reader may run the turn of a message that has no reply address and is alone in its
+// frame.
+func TestAlone(t *testing.T) {
+	v := newVictim(t, still())
+	first, next := v.told(true, 1), v.told(false, 1)
+	asks := slices.Clone(next)
+	asks[3] = flagReply
+	addr, err := actor.Address{System: "there", Boot: 9, Path: "/reply", PID: pid("12.13")}.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks = appendBytes(asks, addr)
+	for i, c := range []struct {
+		name    string
 		records []byte
-		dead    uint64
-		before  func(v *victim)
+		alone   int
 	}{
-		"taken":       {message(at.Path, at.PID.String(), "w"), 0, nil},
-		"no codec":    {message(at.Path, at.PID.String(), "none"), 1, nil},
-		"nobody":      {message("/user/nobody", "55", "w"), 1, nil},
-		"has stopped": {message(at.Path, at.PID.String(), "w"), 1, func(v *victim) { v.sys.Stop(v.target); v.sys.RunUntilIdle() }},
+		{"one message", first, 1},
+		{"another one", next, 1},
+		{"two", append(slices.Clone(next), next...), 0},
+		{"one, and what is none", append(slices.Clone(next), appendText(appendFind(1), "/user")...), 0},
+		{"what is none, and one", append(appendText(appendFind(1), "/user"), next...), 0},
+		{"what is none", appendText(appendFind(1), "/user"), 0},
+		{"a request", asks, 0},
+	} {
+		v.a.in.pause = 100 // counts them
+		v.gets(t, frameData, header{number: uint64(i + 1)}, c.records)
+		if got := 100 - v.a.in.pause; got != c.alone {
+			t.Errorf("%s: %d are alone", c.name, got)
+		}
+	}
+	if len(v.received) != 7 {
+		t.Errorf("%d messages are received", len(v.received))
+	}
+}
+
+// TestDeadLetters: whatever becomes of a message, its sender has its credit back, and who waits for
+// the reply is told, once.
+func TestDeadLetters(t *testing.T) {
+	addr, err := actor.Address{System: "there", Boot: 9, Path: "/reply", PID: pid("12.13")}.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := func(path, id, codec, text string, asks bool) []byte {
+		b := append(appendText(appendText([]byte{recordMessage, 1}, path), id), 1)
+		b = appendText(b, codec)
+		if !asks {
+			return appendText(append(b, 0), text)
+		}
+		return appendBytes(appendText(append(b, flagReply), text), addr)
+	}
+	at := newVictim(t, still()).target.Address() // of all of them
+	full := actor.MailboxConfig{Policy: actor.DropNewest, Capacity: 1}
+	held := func(v *victim) {
+		v.sys.Suspend(v.target, actor.Suspension{})
+		v.sys.RunUntilIdle()
+		_ = v.target.Tell(word("first"))
+	}
+	ends := actor.MailboxConfig{Priority: func(any) int { runtime.Goexit(); return 0 }}
+	panics := actor.MailboxConfig{Priority: func(any) int { panic("for a test") }}
+	for name, c := range map[string]struct {
+		path, id, codec, text string
+		asks                  bool
+		before                func(v *victim)
+		mailbox               *actor.MailboxConfig
+		reason                error
+		says                  string
+	}{
+		"taken":                        {path: at.Path, id: at.PID.String(), codec: "w"},
+		"a request is taken":           {path: at.Path, id: at.PID.String(), codec: "q", text: "keep", asks: true},
+		"no codec":                     {path: at.Path, id: at.PID.String(), codec: "none", reason: ErrNoCodec},
+		"not readable":                 {path: at.Path, id: at.PID.String(), codec: "q", text: "bad", asks: true, reason: ErrUndecoded},
+		"nobody":                       {path: "/user/nobody", id: "55", codec: "w", reason: actor.ErrUnknown},
+		"nobody and no codec":          {path: "/user/nobody", id: "55", codec: "none", reason: ErrNoCodec},
+		"nobody is asked":              {path: "/user/nobody", id: "55", codec: "q", text: "keep", asks: true, reason: actor.ErrUnknown},
+		"nobody is asked, in words":    {path: "/user/nobody", id: "55", codec: "w", asks: true, reason: actor.ErrUnknown},
+		"nobody is asked, for another": {path: "/user/nobody", id: "55", codec: "q", text: "lose", asks: true, reason: actor.ErrUnknown},
+		"has stopped":                  {path: at.Path, id: at.PID.String(), codec: "w", before: func(v *victim) { v.sys.Stop(v.target); v.sys.RunUntilIdle() }, reason: actor.ErrUnknown},
+		"full":                         {codec: "w", mailbox: &full, before: held, reason: actor.ErrFull},
+		"ends the goroutine":           {codec: "w", mailbox: &ends, reason: ErrMailbox, says: errGoexit.Error()},
+		"panics":                       {codec: "w", mailbox: &panics, reason: ErrMailbox, says: "for a test"},
 	} {
 		v := newVictim(t, still())
+		if c.mailbox != nil {
+			v.target = v.another(t, "another", *c.mailbox)
+			c.path, c.id = "/user/another", v.target.PID().String()
+		}
 		if c.before != nil {
 			c.before(v)
 		}
-		v.gets(t, frameData, header{number: 1}, c.records)
-		if v.a.inMsgs != 1 || v.a.inBytes != 5+overhead || v.a.received != 1 || v.sys.Stats().DeadLetters != c.dead {
-			t.Errorf("%s: %d messages and %d bytes in %d frames, %d dead letters", name, v.a.inMsgs, v.a.inBytes, v.a.received, v.sys.Stats().DeadLetters)
+		records := message(c.path, c.id, c.codec, c.text, c.asks)
+		read := make(chan error, 1)
+		go func() {
+			defer close(read)
+			read <- v.a.in.frame(frameOf(frameData, header{tag: 1, number: 1}, records))
+		}()
+		if err := <-read; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		v.sys.RunUntilIdle()
+		size := uint64(len(c.text) + overhead)
+		if c.asks {
+			size += uint64(len(addr))
+		}
+		letters := v.sys.DeadLetters()
+		if v.a.inMsgs != 1 || v.a.inBytes != size || (len(letters) == 1) != (c.reason != nil) {
+			t.Errorf("%s: %d messages and %d bytes of %d have credit, %d dead letters", name, v.a.inMsgs, v.a.inBytes, size, len(letters))
+		}
+		for _, l := range letters {
+			if to := l.To.Address(); !errors.Is(l.Reason, c.reason) || !strings.Contains(l.Reason.Error(), c.says) || to.Path != c.path || to.PID.String() != c.id {
+				t.Errorf("%s: the dead letter is for %v of %v: %v", name, to.PID, to.Path, l.Reason)
+			}
+		}
+		fails := 0
+		for _, f := range append(v.a.sent, v.a.filling) {
+			if f != nil {
+				fails += strings.Count(string(f.buf), string(appendPlace([]byte{recordFail}, actor.Address{Path: "/reply", PID: pid("12.13")})))
+			}
+		}
+		if want := min(1, len(letters)); c.asks && fails != want {
+			t.Errorf("%s: who asks is told %d times", name, fails)
 		}
 	}
 }
@@ -568,6 +697,156 @@ func TestLanes(t *testing.T) {
 	for i, m := range v.received {
 		if len(m.(word)) != i {
 			t.Fatalf("message %d is number %d", i, len(m.(word)))
+		}
+	}
+}
+
+// TestReceiverIsBehind: of an actor's mailbox each 32nd message looks whether it is as long as
+// Backlog. From there on they wait in a lane, which goes on when fewer than half of that wait in the
+// mailbox, or one fewer than is possible in it, and fills it as far.
+func TestReceiverIsBehind(t *testing.T) {
+	bounded := actor.MailboxConfig{Policy: actor.Block, Capacity: 2}
+	for _, c := range []struct {
+		mailbox                   actor.MailboxConfig
+		backlog, waits, on, again int
+	}{
+		{actor.MailboxConfig{}, 31, 69, 14, 45}, // seen by the 32nd
+		{actor.MailboxConfig{}, 32, 37, 15, 46}, // not by that one, which is the last that fits, but by the 64th
+		{actor.MailboxConfig{}, 63, 37, 30, 67},
+		{actor.MailboxConfig{}, 64, 5, 31, 36},
+		{actor.MailboxConfig{}, 1, 69, 0, 31},
+		{actor.MailboxConfig{}, 4096, 0, 0, 0},
+		{bounded, 4096, 98, 1, 2},
+		{bounded, 2, 98, 0, 2},
+	} {
+		v := newVictimOf(t, still(), Config{Backlog: c.backlog})
+		v.target = v.another(t, "another", c.mailbox)
+		v.sys.Suspend(v.target, actor.Suspension{})
+		v.sys.RunUntilIdle()
+		bytes := uint64(0)
+		for n := range 100 {
+			v.gets(t, frameData, header{number: uint64(n + 1)}, v.told(n == 0, n))
+			if n >= 100-c.waits {
+				bytes += uint64(n + overhead)
+			}
+		}
+		in := &v.a.in
+		if in.waits != c.waits || in.waitsOf != bytes {
+			t.Errorf("%+v: of 100 messages %d with %d bytes wait in a lane, want %d with %d", c, in.waits, in.waitsOf, c.waits, bytes)
+		}
+		v.handles = func(ctx *actor.Context, _ any) { ctx.Suspend(actor.Suspension{}) }
+		waits := in.waits
+		for n := range 100 {
+			before := v.target.Backlog() - 1
+			v.sys.Resume(v.target)
+			v.sys.RunUntilIdle()
+			if len(v.received) != n+1 {
+				t.Fatalf("%+v: %d messages are handled, want %d", c, len(v.received), n+1)
+			}
+			if now := v.target.Backlog(); in.waits != waits && (before != c.on || now != c.again) {
+				t.Errorf("%+v: the lane goes on when %d wait in the mailbox, until %d do", c, before, now)
+			}
+			if in.waits == waits {
+				continue
+			}
+			if l := in.lanes[v.target]; l != nil && slices.ContainsFunc(l.queue[len(l.queue):cap(l.queue)], func(p parcel) bool { return p.msg != nil }) {
+				t.Errorf("%+v: a lane keeps messages that it has handed over", c)
+			}
+			break
+		}
+		v.handles = nil
+		v.sys.Resume(v.target)
+		v.sys.RunUntilIdle()
+		if v.a.inMsgs != 100 || v.a.inBytes != 100*99/2+100*overhead || in.waits != 0 || in.waitsOf != 0 || len(in.lanes) != 0 {
+			t.Errorf("%+v: %d messages of %d bytes have credit, %d of %d wait in %d lanes", c, v.a.inMsgs, v.a.inBytes, in.waits, in.waitsOf, len(in.lanes))
+		}
+		for i, m := range v.received {
+			if len(m.(word)) != i {
+				t.Fatalf("%+v: message %d is number %d", c, i, len(m.(word)))
+			}
+		}
+	}
+	// The actor has stopped when a lane begins.
+	v := newVictim(t, still())
+	v.sys.Stop(v.target)
+	v.sys.RunUntilIdle()
+	v.a.in.mu.Lock()
+	v.a.in.park(v.target, parcel{msg: word("x"), size: 1})
+	v.a.in.settle()
+	if v.a.inMsgs != 1 || len(v.a.in.lanes) != 0 || v.sys.Stats().DeadLetters != 1 {
+		t.Errorf("an actor that has stopped: %d messages have credit, %d lanes, %d dead letters", v.a.inMsgs, len(v.a.in.lanes), v.sys.Stats().DeadLetters)
+	}
+}
+
+// TestWaitsBounds: what waits may be a window, and in bytes one message more.
+func TestWaitsBounds(t *testing.T) {
+	for _, c := range []struct {
+		waits, bytes, paths int
+		want                error
+	}{
+		{20, 1000 + MaxFrame, maxPaths - len("/user/t"), nil},
+		{21, 0, 0, ErrProtocol},
+		{0, 1000 + MaxFrame + 1, 0, ErrProtocol},
+		{0, 0, maxPaths + 1, ErrProtocol},
+	} {
+		v := newVictimOf(t, still(), Config{Window: 20, WindowBytes: 1000})
+		in := &v.a.in
+		in.waits, in.waitsOf, in.paths = c.waits, uint64(c.bytes), c.paths
+		if err := in.frame(frameOf(frameData, header{tag: 1, number: 1}, v.told(true, 1))); !errors.Is(err, c.want) || err == nil && c.want != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if handled := c.paths <= maxPaths; handled != (len(in.actors) == 1) {
+			t.Errorf("%+v: %d actors are in the table", c, len(in.actors))
+		}
+	}
+	// What begins anew has no paths.
+	v := newVictim(t, still())
+	v.gets(t, frameData, header{number: 1}, append(v.told(true, 1), recordForget))
+	if in := &v.a.in; in.paths != 0 || len(in.actors) != 0 || len(in.types) != 0 {
+		t.Errorf("the new tables have %d actors, %d types and paths of %d bytes", len(in.actors), len(in.types), in.paths)
+	}
+	v.gets(t, frameData, header{number: 2}, v.told(true, 2))
+	if in := &v.a.in; in.paths != len("/user/t") || len(v.received) != 2 {
+		t.Errorf("after that there are paths of %d bytes, and %d messages are received", in.paths, len(v.received))
+	}
+}
+
+// TestAnswers: what the peer says of a Future that waits for it ends that, and of an actor nothing.
+func TestAnswers(t *testing.T) {
+	reply := func(kind byte) func(at actor.Address) []byte {
+		return func(at actor.Address) []byte { return appendPlace([]byte{kind}, at) }
+	}
+	for name, c := range map[string]struct {
+		record  func(at actor.Address) []byte
+		done    bool
+		want    any
+		err     error
+		letters uint64
+	}{
+		"a reply": {func(at actor.Address) []byte {
+			return appendText(appendText(append(reply(recordReply)(at), 1), "w"), "yes")
+		}, true, word("yes"), nil, 0},
+		"a failure":  {func(at actor.Address) []byte { return appendError(reply(recordFail)(at), actor.ErrFull) }, true, nil, actor.ErrFull, 0},
+		"no failure": {func(at actor.Address) []byte { return appendError(reply(recordFail)(at), nil) }, false, nil, nil, 0},
+		"not readable": {func(at actor.Address) []byte {
+			return appendText(appendText(append(reply(recordReply)(at), 1), "none"), "yes")
+		}, false, nil, nil, 1},
+	} {
+		v := newVictim(t, still())
+		var at actor.Address
+		f := v.sys.Ask(v.away(t, 1), 0, func(to actor.ReplyTo) any {
+			at = v.a.line.Load().ReplyAddress(to)
+			return word("?")
+		})
+		v.gets(t, frameData, header{number: 1}, c.record(at))
+		msg, done, err := f.Poll()
+		if done != c.done || msg != c.want || !errors.Is(err, c.err) || err == nil && c.err != nil || v.sys.Stats().DeadLetters != c.letters {
+			t.Errorf("%s: the Future has %v, %t, %v, and there are %d dead letters", name, msg, done, err, v.sys.Stats().DeadLetters)
+		}
+		v = newVictim(t, still())
+		v.gets(t, frameData, header{number: 1}, c.record(v.target.Address()))
+		if len(v.received) > 0 {
+			t.Errorf("%s, to an actor: it receives %v", name, v.received)
 		}
 	}
 }

@@ -262,6 +262,11 @@ func TestMakeRoom(t *testing.T) {
 	}
 	clear(n.all)
 	defer clear(n.all)
+	for i, a := range []*association{{}, {received: 1}, {numbered: 1}, {filling: &frame{}}} {
+		if a.used() != (i > 0) {
+			t.Errorf("association %d counts as used: %t", i, a.used())
+		}
+	}
 	add("x", false, true) // this end's own does not count
 	used, older, newer, other := add("x", true, false), add("x", false, false), add("x", false, false), add("y", false, false)
 	late := &association{address: "y", opened: true}

@@ -29,10 +29,31 @@ type victim struct {
 	a        *association
 	target   actor.Ref
 	received []any
+	handles  func(ctx *actor.Context, msg any) // if not nil: called for what was received
 }
 
 // word is a message that is text.
 type word string
+
+// question is a request.
+type question struct{ reply actor.ReplyTo }
+
+func (q question) ReplyAddress() actor.ReplyTo { return q.reply }
+
+// questions reads a question that keeps its reply address or loses it, or none.
+type questions struct{}
+
+func (questions) Append(dst []byte, _ any) ([]byte, error) { return dst, nil }
+
+func (questions) Decode(src []byte, reply actor.ReplyTo) (any, error) {
+	switch string(src) {
+	case "keep":
+		return question{reply}, nil
+	case "lose":
+		return question{}, nil
+	}
+	return nil, errors.New("a bad question")
+}
 
 func newVictim(tb testing.TB, clock actor.Clock) *victim { return newVictimOf(tb, clock, Config{}) }
 
@@ -55,6 +76,7 @@ func newVictimOf(tb testing.TB, clock actor.Clock, c Config) *victim {
 	}
 	c.Codecs = NewCodecs()
 	String[word](c.Codecs, "w")
+	c.Codecs.Register("q", question{}, questions{})
 	n, err := NewNode(v.sys, c)
 	if err != nil {
 		tb.Fatal(err)
@@ -65,21 +87,7 @@ func newVictimOf(tb testing.TB, clock actor.Clock, c Config) *victim {
 	if err := v.a.hello(&hello{tag: 2, yours: 1, boot: 9, msgs: 100, bytes: 10_000, name: "there", answer: true}); err != nil {
 		tb.Fatal(err)
 	}
-	v.in(func(ctx *actor.Context) {
-		v.target, err = ctx.SpawnNamed("t", actor.Props{New: func() actor.Actor {
-			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-				if f, ok := msg.(func(*actor.Context)); ok {
-					f(ctx)
-				} else {
-					v.received = append(v.received, msg)
-				}
-				return nil
-			})
-		}})
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	v.target = v.another(tb, "t", actor.MailboxConfig{})
 	tb.Cleanup(func() {
 		v.a.mu.Lock()
 		v.a.alarm.Stop()
@@ -90,6 +98,30 @@ func newVictimOf(tb testing.TB, clock actor.Clock, c Config) *victim {
 		}
 	})
 	return v
+}
+
+// another is an actor with that name that receives.
+func (v *victim) another(tb testing.TB, name string, mailbox actor.MailboxConfig) (r actor.Ref) {
+	var err error
+	v.in(func(ctx *actor.Context) {
+		r, err = ctx.SpawnNamed(name, actor.Props{Mailbox: mailbox, New: func() actor.Actor {
+			return actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
+				if f, ok := msg.(func(*actor.Context)); ok {
+					f(ctx)
+					return nil
+				}
+				v.received = append(v.received, msg)
+				if v.handles != nil {
+					v.handles(ctx, msg)
+				}
+				return nil
+			})
+		}})
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }
 
 func (v *victim) in(f func(ctx *actor.Context)) {
@@ -439,9 +471,15 @@ func TestUnwatchIsHeard(t *testing.T) {
 
 // A codec that panics makes a dead letter, and nothing else.
 func TestDecodePanics(t *testing.T) {
-	msg, err := decode(&typed{"x", panicking{}}, []byte("b"), actor.ReplyTo{})
+	b := []byte("b")
+	msg, err := decode(&typed{"x", panicking{}}, b, actor.ReplyTo{})
+	b[0] = 'c' // the frame is the wire's
 	if u, ok := msg.(*Undecoded); !ok || u.Err == nil || !errors.Is(err, ErrUndecoded) || string(u.Bytes) != "b" {
 		t.Errorf("got %v, %v", msg, err)
+	}
+	msg, err = decode(&typed{"q", questions{}}, []byte("bad"), actor.ReplyTo{})
+	if u, ok := msg.(*Undecoded); !ok || u.Err == nil || u.Type != "q" || !errors.Is(err, ErrUndecoded) {
+		t.Errorf("a codec that refuses: %v, %v", msg, err)
 	}
 }
 

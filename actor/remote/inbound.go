@@ -259,8 +259,8 @@ func (in *inbound) record(r *record) {
 		in.later = append(in.later, func() {
 			if err != nil || !to.IsReply() {
 				sys.Undeliverable(to, msg, err)
-			} else if err := sys.Deliver(context.Background(), to, msg); err != nil {
-				sys.Undeliverable(to, msg, err)
+			} else {
+				_ = sys.Deliver(context.Background(), to, msg) // a Future is told, be it too late
 			}
 		})
 	case recordFail:

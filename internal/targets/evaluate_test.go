@@ -147,15 +147,38 @@ func TestEvaluateNames(t *testing.T) {
 			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
 		}
 	}
+	// Of what was measured in another unit it is said which one is not there.
+	s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "B/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
+	if s.Outcome != targets.NotMeasured || s.Why != "the results of workload=a have no B/op" {
+		t.Errorf("a unit that is not there: %s, %q", s.Outcome, s.Why)
+	}
 }
 
-// Too few blocks give a figure, and say so.
+// Too few blocks give a figure, and say so: of the figure, of one that is derived of it, and of a
+// ratio to what has fewer.
 func TestEvaluateFewBlocks(t *testing.T) {
-	file := resultsFile(t, "x.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl=ref-r-2 1 20 ns/op")
-	for _, base := range []string{"", "ref-r"} {
-		s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "ns/op", Base: base, Limit: 15, Where: targets.Host}}, file).Scores[0]
-		if s.Outcome != targets.Pass || s.Why != "too few blocks for an interval" || !math.IsNaN(s.Hi) || s.Doubtful() {
-			t.Errorf("base %q: %+v", base, s)
+	var lines []string
+	for b := range 8 {
+		lines = append(lines, fmt.Sprintf("block: %d", b+1))
+		for _, workload := range []string{"a", "b"} {
+			if row := "BenchmarkActor/workload=" + workload + "/impl="; b == 0 {
+				lines = append(lines, row+"x-2 1 10 ns/op", row+"ref-r-2 1 20 ns/op")
+			} else if workload == "b" {
+				lines = append(lines, row+"x-2 1 10 ns/op")
+			}
+		}
+	}
+	file := resultsFile(t, "x.bench", lines...)
+	for _, target := range []targets.Target{
+		{Workload: "a", Limit: 15},
+		{Workload: "a", Limit: 15, Base: "ref-r"},
+		{Workload: "b", Limit: 15, Base: "ref-r"},
+		{Workload: "a", Limit: 1e6, Bound: targets.AtLeast, PerSecond: true},
+	} {
+		target.Bench, target.Metric, target.Where = "Actor", "ns/op", targets.Host
+		s := targetstest.Evaluate(t, []targets.Target{target}, file).Scores[0]
+		if s.Outcome != targets.Pass || s.Why != "too few blocks for an interval" || !math.IsNaN(s.Lo) || !math.IsNaN(s.Hi) || s.Doubtful() {
+			t.Errorf("%+v", s)
 		}
 	}
 }
@@ -266,7 +289,14 @@ func TestEvaluateOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := slices.Clone(card.Scores)
+	whole := card
 	card = card.Only(targets.Score.Measured)
+	for i, s := range whole.Scores {
+		if s.Target.ID != all[i].Target.ID || s.Impl != all[i].Impl {
+			t.Fatalf("the card that some scores are taken of has changed: %+v", whole.Scores)
+		}
+	}
 	if len(card.Scores) != 2 || card.Alpha != 0.5 {
 		t.Errorf("%d figures of one workload at level %v: %+v", len(card.Scores), card.Alpha, card.Scores)
 	}
@@ -333,9 +363,11 @@ func TestEvaluateBoards(t *testing.T) {
 		t.Errorf("a board and an emulated one of its name: %+v", card.Scores)
 	}
 	// Without the clock's rate an instruction is no time.
-	noHz := resultsFile(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
-	s := targetstest.Evaluate(t, boardTargets[:1], noHz).Scores[0]
-	if s.Outcome != targets.NotMeasured || !strings.Contains(s.Why, "clock-hz") {
-		t.Errorf("%s: %s", s.Outcome, s.Why)
+	for _, hz := range []string{"", "clock-hz: 0", "clock-hz: -1", "clock-hz: NaN", "clock-hz: many"} {
+		noHz := resultsFile(t, "nohz.bench", "board: b", "emulated: yes", "clock-unit: insns", hz, "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
+		s := targetstest.Evaluate(t, boardTargets[:1], noHz).Scores[0]
+		if s.Outcome != targets.NotMeasured || !strings.Contains(s.Why, "clock-hz") {
+			t.Errorf("%q: %s: %s", hz, s.Outcome, s.Why)
+		}
 	}
 }

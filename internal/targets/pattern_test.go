@@ -1,6 +1,7 @@
 package targets_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ func TestPattern(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	seen := map[string]bool{}
 	for _, target := range targets.All() {
 		impl := "an-implementation"
 		if len(target.Impls) > 0 {
@@ -29,6 +31,22 @@ func TestPattern(t *testing.T) {
 				want := target.Where&targets.Host != 0 && workload != "" && col != ""
 				if got := record.Matches(all, name); want && !got || want && target.Required && !record.Matches(required, name) {
 					t.Errorf("%s: %s is not chosen", target.ID, name)
+				}
+				kind := fmt.Sprint(target.Bench, target.Impls == nil, col == target.Base)
+				if !want || seen[kind] {
+					continue
+				}
+				seen[kind] = true
+				// Names are whole, but for those of implementations where every one is meant.
+				near := []string{strings.Replace(name, "/", "x/", 1), "x" + name, strings.Replace(name, "=", "=x", 1), strings.Replace(name, "/impl=", "x/impl=", 1), strings.Replace(name, "impl=", "ximpl=", 1)}
+				every := strings.TrimSuffix(name, col) + "an-implementation"
+				if col == target.Base || !record.Matches(all, every) {
+					near = append(near, name+"x")
+				}
+				for _, other := range near {
+					if record.Matches(all, other) {
+						t.Errorf("%s: %s is chosen", target.ID, other)
+					}
 				}
 			}
 		}
@@ -59,8 +77,8 @@ func TestMeasured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		card, err := targets.Measured(d, compare.Options{})
-		if err != nil || (card == nil) != (c.want == 0) || card != nil && len(card.Scores) != c.want {
+		card, err := targets.Measured(d, compare.Options{Alpha: 0.2})
+		if err != nil || (card == nil) != (c.want == 0) || card != nil && (len(card.Scores) != c.want || card.Alpha != 0.2) {
 			t.Errorf("%s: %+v, %v", name, card, err)
 		}
 		if _, err := targets.Measured(d, compare.Options{Filter: "("}); err == nil {
