@@ -1,4 +1,4 @@
-// Command planted holds the tests to bugs that people have planted in the actor core and in the
+// Command planted holds the tests to bugs that people have planted, in bugs.txt, in the actor core and in the
 // implementations, one in a function each: the clauses and tests that are there for the line
 // must fail, each time, with a seed of its own. Run it in the folder tools:
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -21,17 +22,42 @@ type bug struct {
 	tests    []string // of the function's own package that must notice it; of an implementation under -race, for its windows
 }
 
-// plant returns a bug; by are the names of clauses, and of tests, that must notice it.
-func plant(name, function, by, old, new string) bug {
-	b := bug{name: name, function: function, old: old, new: new}
-	for _, name := range strings.Fields(by) {
-		if strings.HasPrefix(name, "Test") {
-			b.tests = append(b.tests, name)
-		} else {
-			b.clauses = append(b.clauses, name)
+//go:embed bugs.txt
+var bugsText string
+
+// bugs are all that are planted.
+var bugs = parse(bugsText)
+
+// parse reads bugs, as bugs.txt has them.
+func parse(text string) (all []bug) {
+	for block := range strings.SplitSeq("\n"+text, "\n-- ") {
+		var b bug
+		var old, new []string
+		for line := range strings.Lines(block) {
+			line = strings.TrimSuffix(line, "\n")
+			switch sign, rest, _ := strings.Cut(line, " "); {
+			case sign == "in":
+				b.function = rest
+			case sign == "by":
+				for name := range strings.FieldsSeq(rest) {
+					if strings.HasPrefix(name, "Test") {
+						b.tests = append(b.tests, name)
+					} else {
+						b.clauses = append(b.clauses, name)
+					}
+				}
+			case sign == "-":
+				old = append(old, rest)
+			case sign == "+":
+				new = append(new, rest)
+			case b.name == "":
+				b.name = line
+			}
 		}
+		b.old, b.new = strings.Join(old, "\n"), strings.Join(new, "\n")
+		all = append(all, b)
 	}
-	return b
+	return all[1:] // behind what the file is about
 }
 
 // folder returns the folder of the function's package in the module.

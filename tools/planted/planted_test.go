@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -22,7 +23,7 @@ func TestLocate(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, "p", "box.go"), []byte(src), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		b := plant("", test.function, "", test.old, "X")
+		b := parse("-- wrong\nin " + test.function + "\n- " + strings.ReplaceAll(test.old, "\n", "\n- ") + "\n+ X\n")[0]
 		path, got, err := b.source(root)
 		if string(got) != test.want || (err == nil) != (test.want != "") || err == nil && path != filepath.Join("p", "box.go") {
 			t.Errorf("%s, %q: %q in %q, %v; want %q", test.function, test.old, got, path, err, test.want)
