@@ -64,7 +64,7 @@ func subject(c *compare.Comparison) string {
 		return "Nothing to compare"
 	}
 	t := c.Tables[0]
-	rows := counted(len(t.Rows), "benchmark")
+	rows := counted(benchmarks(c), "benchmark")
 	switch {
 	case isPair(c):
 		base, other := pairCols(c)

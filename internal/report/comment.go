@@ -177,13 +177,11 @@ type findings struct {
 // sortFindings sorts the cells that are compared. What got worse comes first, of that the
 // first unit, and in each unit what changed by most.
 func sortFindings(c *compare.Comparison) findings {
-	f := findings{count: make(map[string]int)}
-	names := make(map[string]bool)
+	f := findings{count: make(map[string]int), benchmarks: benchmarks(c)}
 	reported, _ := split(c)
 	base, _ := pairCols(c)
 	for i, t := range reported {
 		for _, r := range t.Rows {
-			names[benchmark(r)] = true
 			for j := range r.Cells {
 				// Of a pair what is compared to says nothing, but for how it fails.
 				if j != base || !isPair(c) || isFault(c, r, t.Cols[j].Name) {
@@ -192,7 +190,6 @@ func sortFindings(c *compare.Comparison) findings {
 			}
 		}
 	}
-	f.benchmarks = len(names)
 	unit := func(p place) int {
 		i := slices.IndexFunc(reported, func(t compare.Table) bool { return t.Unit == p.table.Unit })
 		if verdictTone(p.cell.Verdict) != Bad {
@@ -204,6 +201,19 @@ func sortFindings(c *compare.Comparison) findings {
 		return cmp.Or(unit(a)-unit(b), cmp.Compare(size(b.cell), size(a.cell)))
 	})
 	return f
+}
+
+// benchmarks counts the benchmarks of c, each once however many units and values of
+// GOMAXPROCS it has.
+func benchmarks(c *compare.Comparison) int {
+	names := make(map[string]bool)
+	reported, _ := split(c)
+	for _, t := range reported {
+		for _, r := range t.Rows {
+			names[benchmark(r)] = true
+		}
+	}
+	return len(names)
 }
 
 // add sorts a cell in. first says that it is of the first unit.
