@@ -6,6 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +40,9 @@ func cases(yield func(firmware.Case) bool) {
 	for _, c := range []firmware.Case{
 		{Part: "bench", Name: "X/impl=fake", Ops: 1000, Run: func(r *firmware.Report) error {
 			r.Note("parts ", 1, " ", int64(2), " ", uint64(3), " ", 0.5, " ", true, " ", errors.New("an error"), " ", nil, " ", struct{}{})
-			r.Result("X/impl=fake", measure.Figure{Ops: 1000, Ticks: 312_041})
+			r.Result("X/impl=fake", measure.Figure{Ops: 1000, Ticks: 312_041, Extra: []measure.Metric{
+				{Value: 95, Unit: "kept-%", Better: measure.Higher}, {Value: 7, Unit: "work", Better: measure.Neither},
+			}})
 			return nil
 		}},
 		{Part: "bench", Name: "Lossy/impl=fake", Ops: 10, Run: func(*firmware.Report) error {
@@ -155,6 +160,8 @@ func TestRepeatedRequests(t *testing.T) {
 		"3 run bench/X/impl=fake\n3 run bench/X/impl=fake\n":          1,
 		"3 run bench/X/impl=fake\n4 run bench/X/impl=fake\n":          2,
 		"3 run bench/X/impl=fake\n4 hello\n3 run bench/X/impl=fake\n": 2,
+		"3 run bench/X/impl=fake\nhello\n3 run bench/X/impl=fake\n":   2,
+		"4 hello\n3 run bench/X/impl=fake\n3 run bench/X/impl=fake\n": 1,
 		"run bench/X/impl=fake\nrun bench/X/impl=fake\n":              2,
 		"3 run bench/X/impl=fake\n3 hello\n":                          1,
 	} {
@@ -162,6 +169,30 @@ func TestRepeatedRequests(t *testing.T) {
 		if got := strings.Count(said, "result "); got != want {
 			t.Errorf("%q: %d results, want %d:\n%s", in, got, want, said)
 		}
+	}
+}
+
+// A case begins with a collected heap and then when the board says, and what it leaves is collected.
+func TestCasesBeginAlike(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var told []uint32
+	collected := func() {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		told = append(told, m.NumGC)
+	}
+	b, _ := board("run bench/X\n")
+	b.Align = collected
+	firmware.Main(b, dyno.Impl{}, build, func(yield func(firmware.Case) bool) {
+		yield(firmware.Case{
+			Part: "bench", Name: "X",
+			Skip: func(*firmware.Board) string { collected(); return "" },
+			Run:  func(*firmware.Report) error { collected(); return nil },
+		})
+	})
+	collected()
+	if n := told[0]; !slices.Equal(told, []uint32{n, n + 1, n + 1, n + 2}) {
+		t.Errorf("collections before, at its time, in the case and after it: %d", told)
 	}
 }
 
@@ -260,19 +291,21 @@ func (slowClock) Hz() float64 { return 100 }
 
 // Half a command of a host that has gone is no part of what the next one says.
 func TestHalfACommandIsForgotten(t *testing.T) {
-	b, port := board("1 run bench/X")
-	b.Exit = nil
-	b.Port = &hangUp{Port: port, again: "2 hello\n", over: func() { panic(over{}) }}
-	func() {
-		defer func() {
-			if v := recover(); v != any(over{}) {
-				t.Errorf("Main ended: %v", v)
-			}
+	for _, half := range []string{"1 run bench/X", strings.Repeat("x", 300)} {
+		b, port := board(half)
+		b.Exit = nil
+		b.Port = &hangUp{Port: port, again: "2 hello\n", over: func() { panic(over{}) }}
+		func() {
+			defer func() {
+				if v := recover(); v != any(over{}) {
+					t.Errorf("Main ended: %v", v)
+				}
+			}()
+			firmware.Main(b, dyno.Impl{}, build)
 		}()
-		firmware.Main(b, dyno.Impl{}, build)
-	}()
-	if said := porttest.Texts(t, port.Out.String()); said[1] != "2 begin hello" || said[len(said)-1] != "2 end hello ok" {
-		t.Errorf("the board says %q", said)
+		if said := porttest.Texts(t, port.Out.String()); said[1] != "2 begin hello" || said[len(said)-1] != "2 end hello ok" {
+			t.Errorf("after %q the board says %q", half, said)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dynolab/dyno/hw/firmware"
 	"github.com/dynolab/dyno/hw/firmware/internal/porttest"
 	"github.com/dynolab/dyno/impls"
+	"github.com/dynolab/dyno/impls/serial"
 )
 
 // pump is an actor that fails on a message, and logs a text before.
@@ -94,5 +95,27 @@ func TestLogLosesTheOldest(t *testing.T) {
 				t.Errorf("%q, want the number of lost events and the last one", got)
 			}
 		})
+	}
+}
+
+// TestLogCountsOnce: each lost event is reported once, and none again.
+func TestLogCountsOnce(t *testing.T) {
+	b, port := board("run bench/Log\n")
+	firmware.Main(b, serial.Impl, build, func(yield func(firmware.Case) bool) {
+		yield(firmware.Case{Part: "bench", Name: "Log", Run: func(r *firmware.Report) error {
+			var events actor.EventStream
+			log := r.Log(&events, 2, actor.LevelWarn)
+			for _, n := range []int{5, 2, 3, 0} {
+				for range n {
+					events.Publish(actor.LogEvent{Level: actor.LevelDebug})
+				}
+				log.Send()
+			}
+			return nil
+		}})
+	})
+	want := []string{"note log WARN: events lost: 3", "note log WARN: events lost: 1", "end run bench/Log ok"}
+	if said := porttest.Texts(t, port.Out.String())[2:]; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
 	}
 }

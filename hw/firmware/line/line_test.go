@@ -183,6 +183,10 @@ func TestDecoder(t *testing.T) {
 			[]string{"text 1 restart: a", "text 2: b", "text 3: c", "text 2 repeated: b", "text 4: d"},
 		},
 		{
+			"a line of long ago comes again", of(5000, "a") + of(7, "b"),
+			[]string{"text 5000: a", "text 7 repeated: b"},
+		},
+		{
 			"the board starts again", of(1, "a") + of(2, "b") + of(1, "a"),
 			[]string{"text 1 restart: a", "text 2: b", "text 1 restart: a"},
 		},
