@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dynolab/dyno/actor"
+	"github.com/dynolab/dyno/impls/serial"
 )
 
 // still is a clock that its test advances.
@@ -111,6 +113,16 @@ func TestDocumentedBounds(t *testing.T) {
 			n.Close()
 		}
 	}
+	for size, ok := range map[int]bool{maxName: true, maxName + 1: false} {
+		sys, err := actor.NewSystem(actor.Config{Name: strings.Repeat("x", size), Dispatcher: serial.Impl.NewDispatcher(), Guardian: actor.Props{New: func() actor.Actor { return actor.ReceiveFunc(func(*actor.Context, any) error { return nil }) }}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewNode(sys, Config{Codecs: NewCodecs()}); (err == nil) != ok {
+			t.Errorf("a system whose name has %d bytes: %v", size, err)
+		}
+		_ = sys.Shutdown(t.Context())
+	}
 }
 
 // TestErrors: an error of package actor arrives as what it was, and any other as its text.
@@ -133,7 +145,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v arrives as %v", err, got)
 		}
 		p = parser{rest: wrapped}
-		if got, _ := p.error().(*Error); p.bad || (got == nil) != (wrapping == nil) || got != nil && *got != *wrapping {
+		if got, _ := p.error().(*Error); p.bad || got != nil && got.Is != nil && !errors.Is(got, err) || (got == nil) != (wrapping == nil) || got != nil && *got != *wrapping {
 			t.Errorf("%v, wrapped, arrives as %+v, want %+v", err, got, wrapping)
 		}
 	}
@@ -277,7 +289,20 @@ func TestResends(t *testing.T) {
 	if got := strings.Count(v.flush(), "d"); got != 54 {
 		t.Errorf("%d frames are written again, want 54", got)
 	}
-	if err := v.a.in.frame(frameOf(frameAck, header{tag: 1, received: 71}, nil)); !errors.Is(err, ErrProtocol) {
+	// What was not written yet is not written again.
+	v.gets(t, frameAck, header{received: 67, msgs: 67}, nil)
+	v.a.busy = true
+	for range 2 {
+		if err := v.a.Send(context.Background(), to, word("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.a.seal()
+	if clock.Advance(resendOf); v.a.until != 3 || len(v.a.sent) != 4 {
+		t.Errorf("%d of %d frames are to be written again, of 3 that were written", v.a.until, len(v.a.sent))
+	}
+	v.a.busy = false
+	if err := v.a.in.frame(frameOf(frameAck, header{tag: 1, received: 72}, nil)); !errors.Is(err, ErrProtocol) {
 		t.Errorf("what was never sent is acknowledged: %v", err)
 	}
 }
@@ -359,6 +384,12 @@ func TestBeats(t *testing.T) {
 	c := v.a.node.config
 	clock.Advance(2 * tickQuick) // the first ones are quick
 	v.flush()
+	clock.Advance(c.Heartbeat / 4) // between two ticks
+	v.a.mu.Lock()
+	if v.a.hurry(); !v.a.now.Equal(clock.Now()) || v.a.due.Sub(v.a.now) != tickQuick {
+		t.Errorf("it hurries %v late, and ticks in %v", clock.Now().Sub(v.a.now), v.a.due.Sub(v.a.now))
+	}
+	v.a.mu.Unlock()
 	wrote, heard := clock.Now(), clock.Now()
 	for beats := 0; beats < 3; {
 		clock.Advance(tickQuick)
@@ -385,8 +416,46 @@ func TestBeats(t *testing.T) {
 	for v.a.reason == nil {
 		clock.Advance(tickQuick)
 	}
-	if since := clock.Now().Sub(heard); !errors.Is(v.a.reason, ErrSilent) || since < c.Timeout || since > c.Timeout+c.Heartbeat/2 {
-		t.Errorf("lost after %v: %v", since, v.a.reason)
+	if since := clock.Now().Sub(heard); !errors.Is(v.a.reason, ErrSilent) || since != c.Timeout || v.a.due.After(v.a.now) {
+		t.Errorf("lost after %v: %v, and ticks in %v", since, v.a.reason, v.a.due.Sub(v.a.now))
+	}
+}
+
+// TestTicks: what is under way has ticks be quick, and what is due to be acknowledged or has been
+// silent for a heartbeat is acknowledged with one.
+func TestTicks(t *testing.T) {
+	for name, c := range map[string]struct {
+		is          func(a *association)
+		quick, acks bool
+	}{
+		"idle":              {func(*association) {}, false, false},
+		"what came":         {func(a *association) { a.ackLater = true }, true, true},
+		"a gap":             {func(a *association) { a.gap = true }, true, true},
+		"a heartbeat":       {func(a *association) { a.wrote = a.now.Add(-a.node.config.Heartbeat) }, false, true},
+		"less than one":     {func(a *association) { a.wrote = a.now.Add(1 - a.node.config.Heartbeat) }, false, false},
+		"sent":              {func(a *association) { a.sent = []*frame{{at: a.now}} }, true, false},
+		"being filled":      {func(a *association) { a.filling = &frame{} }, true, false},
+		"leaving":           {func(a *association) { a.leaving = true }, true, false},
+		"knows nobody":      {func(a *association) { a.state = greeting }, true, false},
+		"and greeted early": {func(a *association) { a.state, a.greeted = greeting, a.now.Add(-resendOf) }, true, false},
+	} {
+		clock := still()
+		v := newVictim(t, clock)
+		v.flush()
+		clock.Advance(time.Second)
+		v.flush()
+		v.a.now, v.a.ackLater, v.a.ackDue = clock.Now(), false, false
+		v.a.wrote, v.a.heard, v.a.greeted = v.a.now, v.a.now, v.a.now
+		c.is(v.a)
+		v.a.tick()
+		next := v.a.node.config.Heartbeat / 2
+		if c.quick {
+			next = tickQuick
+		}
+		if due := v.a.due.Sub(clock.Now()); v.a.quick != c.quick || v.a.ackDue != c.acks || due != next || v.a.greet != (name == "and greeted early") || v.a.departs > 0 != v.a.leaving {
+			t.Errorf("%s: quick %t, an acknowledgement is due %t, a greeting %t, the next tick in %v", name, v.a.quick, v.a.ackDue, v.a.greet, due)
+		}
+		v.a.sent, v.a.filling = nil, nil
 	}
 }
 
@@ -438,7 +507,7 @@ func TestLeaves(t *testing.T) {
 			clock.Advance(tickQuick)
 			ticks++
 		}
-		if ticks != patience+3 || !errors.Is(v.a.reason, ErrClosed) {
+		if ticks != patience+3 || !errors.Is(v.a.reason, ErrClosed) || v.a.due.After(v.a.now) {
 			t.Errorf("acknowledged %t: gone after %d ticks: %v", acknowledged, ticks, v.a.reason)
 		}
 	}
@@ -455,6 +524,74 @@ func TestLeaves(t *testing.T) {
 	v.a.state = greeting
 	if v.a.leave(); !errors.Is(v.a.reason, ErrClosed) || v.a.leaving {
 		t.Errorf("who knows no peer is gone for %v, and leaves %t", v.a.reason, v.a.leaving)
+	}
+}
+
+// TestLost: with an association all is lost that was not confirmed, who waits is let go, and nothing
+// is sent any more.
+func TestLost(t *testing.T) {
+	own, broken := errors.New("own"), errors.New("broken")
+	for name, c := range map[string]struct {
+		before func(a *association)
+		want   error
+		told   int
+	}{
+		"broken":                    {func(*association) {}, broken, 1},
+		"it was broken for a cause": {func(a *association) { a.fail(own) }, own, 1},
+		"for the first of two":      {func(a *association) { a.fail(own); a.fail(ErrSilent) }, own, 1},
+		"it was leaving":            {func(a *association) { a.leaving = true }, ErrClosed, 1},
+		"it was never there":        {func(a *association) { a.state = greeting }, broken, 0},
+	} {
+		clock := still()
+		v := newVictimOf(t, clock, Config{Batch: 200})
+		to := v.away(t, 0)
+		var lost []Lost
+		defer actor.SubscribeFunc(v.sys.Events(), func(l Lost) { lost = append(lost, l) }).Unsubscribe()
+		v.send(t, to, word("written"))
+		v.a.busy = true // another goroutine writes
+		for range 99 {  // all that there is credit for, in many frames
+			if err := v.a.Send(context.Background(), to, word("a word that takes forty bytes or so")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.a.busy = false
+		called := 0
+		v.a.Room(func() { called++ })
+		v.a.mu.Lock()
+		v.a.room = make(chan struct{})
+		room := v.a.room
+		c.before(v.a)
+		v.a.mu.Unlock()
+		v.a.lose(broken)
+		select {
+		case <-room:
+		default:
+			t.Errorf("%s: who waits for room waits", name)
+		}
+		if len(lost) != c.told || c.told > 0 && (lost[0].Unconfirmed != 100 || lost[0].Err != c.want || lost[0].System != "there" || lost[0].Boot != 9 || !lost[0].Time.Equal(clock.Now())) {
+			t.Errorf("%s: lost %+v", name, lost)
+		}
+		letters := v.sys.Stats().DeadLetters
+		if err := (&Peer{v.a}).Err(); err != c.want || called != 1 || letters != 100 || !errors.Is(v.sys.DeadLetters()[0].Reason, actor.ErrUnreachable) {
+			t.Errorf("%s: it is lost for %v, room was said %d times, and there are %d dead letters", name, err, called, letters)
+		}
+		if err := v.a.Send(context.Background(), to, word("x")); !errors.Is(err, actor.ErrUnreachable) {
+			t.Errorf("%s: what is sent after that: %v", name, err)
+		}
+		v.a.Watch(to)
+		v.a.Room(func() { called++ })
+		v.a.mu.Lock()
+		v.a.quick = false
+		v.a.hurry()
+		v.a.wake()
+		if v.a.filling != nil || v.a.next() != nil || called != 2 || v.a.quick {
+			t.Errorf("%s: what is lost goes on: %+v, quick %t, room was said %d times", name, v.a.filling, v.a.quick, called)
+		}
+		v.a.reason = nil
+		v.a.mu.Unlock()
+		if clock.Advance(time.Hour); v.a.reason != nil {
+			t.Errorf("%s: what is lost is lost again, for %v", name, v.a.reason)
+		}
 	}
 }
 
@@ -579,6 +716,78 @@ func TestAlone(t *testing.T) {
 	if len(v.received) != 7 {
 		t.Errorf("%d messages are received", len(v.received))
 	}
+}
+
+// visitor is a guest whose turns a test makes.
+type visitor struct {
+	actor.Guest
+	run  func()
+	left int
+}
+
+func (g *visitor) Run()   { g.run() }
+func (g *visitor) Leave() { g.left++ }
+
+// TestGuard: the duty to read is taken from a turn that the guard sees twice, a millisecond apart;
+// it looks each 20 ms while there are turns. Of sixteen turns one is measured.
+func TestGuard(t *testing.T) {
+	type turn struct{ after, takes time.Duration }
+	const ms, long = time.Millisecond, time.Second
+	for name, c := range map[string]struct {
+		turns []turn
+		taken time.Duration // from the beginning of the last one
+	}{
+		"at once":               {[]turn{{0, long}}, 21 * ms},
+		"behind a short one":    {[]turn{{0, 0}, {15 * ms, long}}, 6 * ms},
+		"in the next period":    {[]turn{{0, 0}, {30 * ms, long}}, 11 * ms},
+		"after a rest":          {[]turn{{0, 0}, {100 * ms, long}}, 21 * ms},
+		"two in doubt":          {[]turn{{0, 20*ms + ms/2}, {0, long}}, ms + ms/2},
+		"none is long":          {[]turn{{0, ms}, {3 * ms, 16*ms + ms/2}}, 0},
+		"none is, after a rest": {[]turn{{0, 20*ms + ms/2}, {100 * ms, ms}}, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVictim(t, still())
+			var begun time.Time
+			taken := time.Duration(0)
+			wire := &blind{closed: make(chan struct{}), reads: func() { taken = time.Since(begun) }}
+			v.a.wire = wire
+			g := &visitor{}
+			v.a.in.guest = g
+			for i, x := range c.turns {
+				time.Sleep(x.after)
+				g.run = func() { time.Sleep(x.takes) }
+				begun, v.a.in.lends = time.Now(), true
+				last := i == len(c.turns)-1 && c.taken > 0
+				if last {
+					v.a.ended.Add(1) // the next one that reads
+				}
+				if reader := v.a.lend(); reader == last || (g.left == 1) != last || v.a.in.lends {
+					t.Errorf("%s: turn %d leaves the duty to read with it: %t, and has left %d times", name, i, reader, g.left)
+				}
+			}
+			time.Sleep(long)
+			if taken != c.taken || v.a.lent.guarded.Load() {
+				t.Errorf("%s: it is taken after %v, and is guarded still: %t", name, taken, v.a.lent.guarded.Load())
+			}
+			if close(wire.closed); taken > 0 {
+				<-v.a.done
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		v := newVictim(t, still())
+		var long []int
+		for n := range 40 {
+			v.a.in.guest, v.a.in.lends, v.a.in.pause = &visitor{run: func() { time.Sleep(tooLong + time.Duration(n%3)) }}, true, 0
+			if v.a.lend(); v.a.in.pause > 0 {
+				long = append(long, n, v.a.in.pause)
+			}
+		}
+		if want := []int{16, lendPause, 32, lendPause}; !slices.Equal(long, want) {
+			t.Errorf("turns that are long, and how many are left to workers behind each: %v, want %v", long, want)
+		}
+		time.Sleep(time.Second)
+	})
 }
 
 // TestDeadLetters: whatever becomes of a message, its sender has its credit back, and who waits for

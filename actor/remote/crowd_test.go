@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -229,6 +230,131 @@ type pipe struct {
 
 func (p pipe) RemoteAddr() net.Addr { return p.addr }
 
+// hitch is an error that passes.
+type hitch struct{ error }
+
+func (hitch) Temporary() bool { return true }
+
+// accepting is a listener that returns what it is given, and does not mind being closed.
+type accepting struct {
+	list   []any // connections and errors
+	closed int
+}
+
+func (l *accepting) Accept() (net.Conn, error) {
+	x := l.list[0]
+	l.list = l.list[1:]
+	if conn, ok := x.(net.Conn); ok {
+		return conn, nil
+	}
+	return nil, x.(error)
+}
+
+func (l *accepting) Close() error { l.closed++; return nil }
+func (*accepting) Addr() net.Addr { return from("") }
+
+// TestServe: a node accepts until its listener fails for good; one that is closed takes nothing in.
+func TestServe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, begun := node(t, "server", Config{}), time.Now()
+		l := &accepting{list: []any{hitch{io.EOF}, hitch{io.EOF}, io.ErrUnexpectedEOF}}
+		if err := n.Serve(l); !errors.Is(err, io.ErrUnexpectedEOF) || len(n.listeners) != 0 || time.Since(begun) != 20*time.Millisecond {
+			t.Errorf("it serves for %v, until %v, and has %d listeners", time.Since(begun), err, len(n.listeners))
+		}
+		late := &stuck{}
+		l = &accepting{list: []any{late, io.EOF}}
+		n.mu.Lock()
+		n.listeners[l] = struct{}{}
+		n.closed = true
+		n.mu.Unlock()
+		if err := n.Serve(l); !errors.Is(err, ErrClosed) || l.closed != 1 || len(l.list) != 2 {
+			t.Errorf("a node that is closed serves until %v, and closes its listener %d times", err, l.closed)
+		}
+		if _, err := n.Connect(t.Context(), TCP(late)); !errors.Is(err, ErrClosed) || late.closed != 1 {
+			t.Errorf("a node that is closed connects until %v, and closes the wire %d times", err, late.closed)
+		}
+		n.closed = false
+		other := &closing{accepting{list: []any{&stuck{}, io.EOF}}, n}
+		conn := other.list[0].(*stuck)
+		if err := n.Serve(other); !errors.Is(err, io.EOF) || conn.closed != 1 {
+			t.Errorf("what comes when a node is closed is closed %d times, %v", conn.closed, err)
+		}
+		if n.Close(); other.closed != 0 || l.closed != 2 {
+			t.Errorf("of a node that is closed the listeners are closed %d and %d times", other.closed, l.closed)
+		}
+	})
+}
+
+// closing is a listener whose node is closed while it accepts.
+type closing struct {
+	accepting
+	n *Node
+}
+
+func (l *closing) Accept() (net.Conn, error) {
+	l.n.mu.Lock()
+	l.n.closed = true
+	l.n.mu.Unlock()
+	return l.accepting.Accept()
+}
+
+// TestJoin: who connects is given the association that the system has already, or lets go when its
+// context ends; one that says nothing gives way to a newer one, unless that was dialed here.
+func TestJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := node(t, "server", Config{})
+		old := pending(n, "z", 5, true)
+		if err := n.open(old); err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		other := TCP(far)
+		go func() {
+			b, err := other.ReadFrame()
+			if err != nil {
+				return
+			}
+			_, p, _ := parseFrame(b)
+			theirs, _ := p.hello()
+			h := hello{tag: 3, yours: theirs.tag, boot: 5, answer: true, msgs: 1, bytes: 1, name: "z"}
+			_ = other.WriteFrame(h.append(nil))
+			_, _ = other.ReadFrame()
+		}()
+		if p, err := n.Accept(t.Context(), TCP(near)); err != nil || p.a != old {
+			t.Errorf("a second one at the same time is %v, %v", p, err)
+		}
+		old.alarm.Stop()
+		n.forget(old)
+		near, far = net.Pipe()
+		defer far.Close()
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		if _, err := n.Connect(ctx, TCP(near)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with nobody there: %v", err)
+		}
+		if _, err := io.Copy(io.Discard, far); err != nil || len(n.all) != 0 {
+			t.Errorf("after that there are %d associations, and the other end reads %v", len(n.all), err)
+		}
+		var all []*association
+		for i := range mostGreeting + 2 {
+			a, err := n.begin(&blind{closed: make(chan struct{})}, i == mostGreeting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, a)
+			if i == mostGreeting && all[0].leaves {
+				t.Error("what is dialed here takes another one's room")
+			}
+		}
+		for i, a := range all {
+			if a.leaves != (i == 0) {
+				t.Errorf("association %d of %d gives way: %t", i, len(all), a.leaves)
+			}
+			close(a.wire.(*blind).closed)
+		}
+	})
+}
+
 // TestAddress: two connections are of one address if one machine may have made both.
 func TestAddress(t *testing.T) {
 	for _, x := range []struct{ addr, want string }{
@@ -243,46 +369,72 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s is of the address %q, want %q", x.addr, got, x.want)
 		}
 	}
+	if got := TCP(bytesConn{}).(Addressed).Address(); got != "" {
+		t.Errorf("what knows no address is of %q", got)
+	}
 }
 
 // TestMakeRoom: there are at most as many as may be, and the one that gives way is the oldest of
-// those that were never used, of the address that has the most.
+// those that were never used, or the oldest, of the address that has the most.
 func TestMakeRoom(t *testing.T) {
-	n := newVictim(t, nil).a.node
-	add := func(address string, used, dialed bool) *association {
-		a := newAssociation(n, &blind{}, dialed)
-		a.alarm.Stop()
-		n.begun++
-		a.begun, a.address, a.opened = n.begun, address, true
-		if used {
-			a.received = 1
-		}
-		n.all[a] = struct{}{}
-		return a
-	}
-	clear(n.all)
-	defer clear(n.all)
 	for i, a := range []*association{{}, {received: 1}, {numbered: 1}, {filling: &frame{}}} {
 		if a.used() != (i > 0) {
 			t.Errorf("association %d counts as used: %t", i, a.used())
 		}
 	}
-	add("x", false, true) // this end's own does not count
-	used, older, newer, other := add("x", true, false), add("x", false, false), add("x", false, false), add("y", false, false)
-	late := &association{address: "y", opened: true}
-	for i, want := range []*association{nil, older, newer} {
-		most := 5 - min(i, 1) - max(0, i-1) // one more than there are, and then as many
-		if !n.makeRoom(late, most) {
-			t.Fatalf("step %d: refused", i)
+	const none, refused = -1, -2
+	for name, c := range map[string]struct {
+		have string // a word each: the address in capitals if it was used; of another kind
+		most int
+		of   string
+		want int
+	}{
+		"there is room":                       {"x x y", 4, "y", none},
+		"the oldest":                          {"x x x", 3, "x", 0},
+		"of the address that has most":        {"y x x", 3, "y", 1},
+		"an unused one":                       {"X X x", 3, "x", 2},
+		"the oldest unused one":               {"X x x", 3, "x", 1},
+		"used, of an address that has more":   {"X X X y", 4, "y", 0},
+		"used, and as many as the other":      {"X X y", 3, "y", refused},
+		"used, and the same address":          {"X X y", 3, "x", refused},
+		"used, of an address that has fewer":  {"X X y", 3, "z", 0},
+		"unused, and as many as the other":    {"x x y", 3, "y", 0},
+		"one that this end has dialed":        {"x(dialed) x x", 3, "x", none},
+		"one that this end has dialed, first": {"x(dialed) x x", 2, "x", 1},
+		"one that gives way":                  {"x(leaves) x x", 2, "x", 1},
+		"one that is not open":                {"x(begins) x x", 2, "x", 1},
+		"and does not count":                  {"x(begins) x(leaves) x", 2, "x", none},
+	} {
+		n := newVictim(t, nil).a.node
+		clear(n.all)
+		var all []*association
+		for _, word := range strings.Fields(c.have) {
+			address, kind, _ := strings.Cut(word, "(")
+			a := newAssociation(n, &blind{}, kind == "dialed)")
+			a.alarm.Stop()
+			n.begun++
+			a.begun, a.address, a.opened, a.leaves = n.begun, strings.ToLower(address), kind != "begins)", kind == "leaves)"
+			if a.address != address {
+				a.received = 1
+			}
+			n.all[a] = struct{}{}
+			all = append(all, a)
 		}
-		for _, a := range []*association{used, older, newer, other} {
-			if a.leaves && (i == 0 || a != older && a != want) {
-				t.Errorf("step %d: a wrong one gives way", i)
+		got := none
+		if !n.makeRoom(&association{address: c.of, opened: true}, c.most) {
+			got = refused
+		}
+		for i, a := range all {
+			if errors.Is(a.reason, ErrCrowded) && a.leaves && got == none {
+				got = i
+			} else if a.reason != nil {
+				t.Errorf("%s: %d gives way as well, for %v", name, i, a.reason)
 			}
 		}
-		if want != nil && !want.leaves {
-			t.Errorf("step %d: nothing gives way", i)
+		if got != c.want {
+			t.Errorf("%s: %d gives way, want %d", name, got, c.want)
 		}
+		clear(n.all)
 	}
 }
 

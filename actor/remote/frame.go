@@ -237,7 +237,7 @@ func (h *hello) append(b []byte) []byte {
 
 // hello takes the rest of a hello.
 func (p *parser) hello() (hello, error) {
-	if len(p.rest) > maxHello || len(p.rest) < len(magic) || string(p.rest[:len(magic)]) != magic {
+	if len(p.rest) < len(magic) || string(p.rest[:len(magic)]) != magic {
 		return hello{}, ErrProtocol
 	}
 	p.rest = p.rest[len(magic):]

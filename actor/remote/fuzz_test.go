@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
@@ -17,11 +18,21 @@ import (
 )
 
 // blind is a wire of which nothing comes and into which anything goes.
-type blind struct{ closed chan struct{} }
+type blind struct {
+	closed chan struct{}
+	reads  func() // if not nil: called when it is read
+}
 
-func (b *blind) WriteFrame([]byte) error    { return nil }
-func (b *blind) ReadFrame() ([]byte, error) { <-b.closed; return nil, io.EOF }
-func (b *blind) Close() error               { return nil }
+func (b *blind) WriteFrame([]byte) error { return nil }
+func (b *blind) Close() error            { return nil }
+
+func (b *blind) ReadFrame() ([]byte, error) {
+	if b.reads != nil {
+		b.reads()
+	}
+	<-b.closed
+	return nil, io.EOF
+}
 
 // victim is an association whose reader is the test.
 type victim struct {
@@ -235,6 +246,7 @@ func FuzzTCP(f *testing.F) {
 	h := hello{tag: 2, boot: 9, msgs: 1, bytes: 1, name: "there"}
 	f.Add(h.append(h.append(nil)))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
+	f.Add(make([]byte, lengthSize))
 	f.Add(append(binary.BigEndian.AppendUint32(nil, 100_000), make([]byte, 100_000)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := TCP(bytesConn{bytes.NewReader(b)})
@@ -493,6 +505,9 @@ func TestRegisterMisuse(t *testing.T) {
 	for name, f := range map[string]func(*Codecs){
 		"the runtime's": func(c *Codecs) { c.Register("x", actor.Terminated{}, panicking{}) },
 		"a timeout":     func(c *Codecs) { c.Register("x", actor.ReceiveTimeout{}, panicking{}) },
+		"a forged one":  func(c *Codecs) { c.Register("x", actor.Forged{}, panicking{}) },
+		"a failure":     func(c *Codecs) { c.Register("x", actor.Failed{}, panicking{}) },
+		"a long name":   func(c *Codecs) { c.Register(strings.Repeat("x", maxName+1), 1, panicking{}) },
 		"nil":           func(c *Codecs) { c.Register("x", nil, panicking{}) },
 		"no codec":      func(c *Codecs) { c.Register("x", 1, nil) },
 		"no name":       func(c *Codecs) { c.Register("", 1, panicking{}) },
@@ -622,4 +637,48 @@ func TestHostileLength(t *testing.T) {
 	if n := cap(w.(*tcp).buf); n > 400_000 {
 		t.Errorf("%d bytes were set aside for 100,000", n)
 	}
+	for size, want := range map[int]error{MaxFrame: io.EOF, MaxFrame + 1: ErrProtocol} {
+		whole := append(binary.BigEndian.AppendUint32(nil, uint32(size-lengthSize)), make([]byte, size-lengthSize)...)
+		w, n := TCP(bytesConn{bytes.NewReader(whole)}), 0
+		b, err := w.ReadFrame()
+		if n = len(b); err == nil {
+			_, err = w.ReadFrame()
+		}
+		if !errors.Is(err, want) || n != size && want == io.EOF {
+			t.Errorf("a frame of %d bytes comes out as %d: %v", size, n, err)
+		}
+	}
+	// A wire over which much comes reads much at a time, and not without end.
+	for frames, want := range map[int]int{10: leastRead, 100_000: mostRead} {
+		w := TCP(bytesConn{bytes.NewReader(bytes.Repeat(append(binary.BigEndian.AppendUint32(nil, 6), "abcdef"...), frames))})
+		for range frames {
+			if b, err := w.ReadFrame(); err != nil || len(b) != 10 {
+				t.Fatal(b, err)
+			}
+		}
+		if n := len(w.(*tcp).buf); n != want {
+			t.Errorf("after %d frames it reads %d bytes at a time, want %d", frames, n, want)
+		}
+	}
+	conn := &stuck{}
+	w = TCP(conn)
+	if _, err := w.ReadFrame(); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("a connection that reads nothing: %v", err)
+	}
+	if first, second := w.Close(), w.Close(); first == nil || second != first || conn.closed != 1 {
+		t.Errorf("it is closed %d times: %v, %v", conn.closed, first, second)
+	}
+}
+
+// stuck is a connection that reads nothing and closes badly.
+type stuck struct {
+	bytesConn
+	closed int
+}
+
+func (*stuck) Read([]byte) (int, error) { return 0, nil }
+
+func (s *stuck) Close() error {
+	s.closed++
+	return fmt.Errorf("close %d", s.closed)
 }

@@ -18,12 +18,11 @@ func (a *association) hurry() {
 
 // look takes the time. If a tick is late this process stood still, or its machine
 // did, and what the peer has sent meanwhile was not read: that time is no
-// silence. mu is held.
+// silence. A ring follows. mu is held.
 func (a *association) look() {
 	a.now = a.node.sys.Clock().Now()
 	if late := a.now.Sub(a.due); late > 0 {
 		a.heard = a.heard.Add(late)
-		a.due = a.now
 	}
 }
 
@@ -82,7 +81,7 @@ func (a *association) tick() {
 	if a.quick {
 		a.ring(tickQuick)
 	} else {
-		a.ring(min(c.Heartbeat, c.Timeout) / 2)
+		a.ring(c.Heartbeat / 2)
 	}
 }
 
