@@ -261,40 +261,6 @@ var turnClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/turn-system-first", Rule: "FR-004", Needs: overlapEager,
-		Why: "a turn begins with all system messages that wait, however many: the user message after them finds their work done",
-		Check: actors(func(w *world) {
-			const n = 40
-			parent := w.Spawn(actortest.Scripted())
-			var children []actor.Ref
-			w.In(parent, func(ctx *actor.Context) {
-				for range n {
-					children = append(children, w.born(ctx.Spawn(actortest.Scripted())))
-				}
-			})
-			g := w.e.gate()
-			left := -1
-			w.ask(parent, func(*actor.Context) { g.pass() })
-			w.reached(g, 1)
-			for _, r := range children {
-				w.Stop(r)
-			}
-			w.Gone(children...)
-			w.idle() // and each has told its parent
-			var done atomic.Bool
-			w.ask(parent, func(ctx *actor.Context) {
-				left = 0
-				for range ctx.Children() {
-					left++
-				}
-				done.Store(true)
-			})
-			g.open()
-			w.until("the parent to go on", done.Load)
-			w.e.require(left == 0 || !w.e.Exact, "a turn handled a user message while ", left, " of ", n, " children's ends waited to be heard of")
-		}),
-	},
-	{
 		Name: "actor/turn-others", Rule: "FR-028", Kind: Promised, Needs: fair,
 		Why: "Fair is promised: an actor that always has messages does not keep others from running; after its turn it is behind them",
 		Check: check(func(e *Env) {
@@ -533,21 +499,6 @@ var blockingClauses = []Clause{
 			}
 			more := w.e.moreThan(base, n)
 			w.e.require(more == 0, more, " goroutines more after ", n, " actors have blocked ten times")
-		}),
-	},
-	{
-		Name: "actor/overlap", Rule: "V4", Needs: dyno.Promises{Overlap: true, Eager: true},
-		Why: "Overlap is promised: two actors are in a turn at once, so that one may wait for the other",
-		Check: actors(func(w *world) {
-			here, there := make(chan int), make(chan int)
-			a, b := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
-			d := &eventLog{}
-			w.ask(a, func(*actor.Context) {
-				here <- 1
-				d.note(<-there)
-			})
-			w.ask(b, func(*actor.Context) { there <- 1 + <-here })
-			w.wantLog(d, "2")
 		}),
 	},
 	{

@@ -38,25 +38,6 @@ var failureClauses = []Clause{
 			w.e.require(st.Failures == uint64(n), "Stats.Failures is ", st.Failures, ", want ", n)
 		}),
 	},
-	{
-		Name: "actor/failure-on-shutdown", Rule: "FR-018", Kind: Stochastic,
-		Why: "failures at the very end do not keep a system from ending",
-		Check: races(func(e *Env, w *world, rng *rand.Rand) {
-			t := w.family(rng, 30)
-			ways := failureKinds(e)
-			for _, r := range t.refs {
-				if rng.IntN(2) == 0 {
-					// Who has failed may have stopped others.
-					_ = r.Tell(ways[rng.IntN(len(ways))].order())
-				}
-			}
-			w.shutdown()
-			t.inOrder(len(t.refs))
-			w.mu.Lock()
-			w.failures, w.letters = nil, nil
-			w.mu.Unlock()
-		}),
-	},
 }
 
 // FR-009: nothing is lost.
@@ -78,25 +59,33 @@ var accountClauses = []Clause{
 	},
 }
 
+// incarnation is one of the actors that follow each other, and its number.
+type incarnation struct {
+	actor.Ref
+	no int
+}
+
 // stopRace lets goroutines and actors send to actors that are stopped and
-// spawned again.
+// spawned again: none is given a message for another one.
 func stopRace(e *Env, w *world, rng *rand.Rand) {
 	const senders, each, lives = 4, 100, 12
 	all := parcels(2 * senders * each)
-	var now atomic.Pointer[actor.Ref]
+	var now atomic.Pointer[incarnation]
 	stopAt := rng.IntN(40)
-	spawn := func() {
+	spawn := func(no int) {
 		count := 0
 		r := w.Spawn(actor.Props{Mailbox: mailboxes[rng.IntN(len(mailboxes))], Throughput: rng.IntN(8), New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			msg.(*parcel).handled.Add(1)
+			p := msg.(*parcel)
+			w.e.require(p.to == no, "incarnation ", no, " was given a message for ", p.to)
+			p.handled.Add(1)
 			if count++; count == stopAt {
 				ctx.StopSelf()
 			}
 			return nil
 		}))})
-		now.Store(&r)
+		now.Store(&incarnation{r, no})
 	}
-	spawn()
+	spawn(0)
 	var done atomic.Int32
 	for s := range senders {
 		n, rng := 0, sub(rng)
@@ -108,11 +97,13 @@ func stopRace(e *Env, w *world, rng *rand.Rand) {
 				}
 				p := &all[(senders+s)*each+n]
 				n++
-				switch to := *now.Load(); rng.IntN(3) {
+				to := now.Load()
+				p.to = to.no
+				switch rng.IntN(3) {
 				case 0:
-					ctx.Forward(to, p)
+					ctx.Forward(to.Ref, p)
 				default:
-					p.sent(ctx.Tell(to, p))
+					p.sent(ctx.Tell(to.Ref, p))
 				}
 			}
 			return true
@@ -120,20 +111,21 @@ func stopRace(e *Env, w *world, rng *rand.Rand) {
 	}
 	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
 		for i := range each {
-			p := &all[s*each+i]
-			p.sent((*now.Load()).Tell(p))
+			p, to := &all[s*each+i], now.Load()
+			p.to = to.no
+			p.sent(to.Tell(p))
 			if rng.IntN(8) == 0 {
 				yield()
 			}
 		}
 	})
-	for range lives {
+	for no := range lives {
 		for range rng.IntN(20) {
 			yield()
 		}
-		old := *now.Load()
-		w.Stop(old)
-		spawn()
+		old := now.Load()
+		w.Stop(old.Ref)
+		spawn(no + 1)
 	}
 	w.succeed(calls)
 	w.until("the sending actors to be through", func() bool { return done.Load() == senders })

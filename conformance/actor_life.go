@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
@@ -110,7 +109,7 @@ var stopClauses = []Clause{
 	},
 	{
 		Name: "actor/stop-family", Rule: "V7",
-		Why: "stopping an actor stops all below it, children before parents, and no others",
+		Why: "stopping an actor stops all below it, children before parents, and no others; Shutdown stops all, once",
 		Check: actors(func(w *world) {
 			t := w.family(w.e.random(), 60)
 			top := t.refs[1]
@@ -127,6 +126,11 @@ var stopClauses = []Clause{
 			t.inOrder(len(below))
 			w.shutdown()
 			t.inOrder(len(t.refs))
+			for _, r := range append(t.refs, w.UserGuardian()) {
+				_, ok := w.Lookup(r.PID())
+				w.e.require(!ok, r.Path(), " is found after Shutdown")
+				w.returned(r.Tell(1), r, 1, actor.ErrStopped)
+			}
 		}),
 	},
 }
@@ -205,22 +209,6 @@ func (t *tree) inOrder(n int) {
 // V7: the end of a system.
 var shutdownClauses = []Clause{
 	{
-		Name: "actor/shutdown-all", Rule: "V7",
-		Why: "after Shutdown every actor has stopped, children before parents, and PostStop was called once for each",
-		Check: actors(func(w *world) {
-			t := w.family(w.e.random(), 60)
-			w.shutdown()
-			t.inOrder(len(t.refs))
-			for _, r := range t.refs {
-				_, ok := w.Lookup(r.PID())
-				w.e.require(!ok, r.Path(), " is found after Shutdown")
-				w.returned(r.Tell(1), r, 1, actor.ErrStopped)
-			}
-			g := w.UserGuardian()
-			w.returned(g.Tell(1), g, 1, actor.ErrStopped)
-		}),
-	},
-	{
 		Name: "actor/shutdown-limit", Rule: "V7", Needs: overlapEager,
 		Why: "Shutdown returns when its context ends, and says who has not stopped; they go on stopping, and a second call sees it",
 		Check: actors(func(w *world) {
@@ -283,60 +271,4 @@ var shutdownClauses = []Clause{
 			w.wantLog(d, "told")
 		}),
 	},
-	{
-		Name: "actor/shutdown-sends-race", Rule: "FR-009", Kind: Stochastic,
-		Why:   "messages sent while the system goes down are handled, come back or become dead letters: none is lost, none is in two places",
-		Check: races(shutdownRace),
-	},
-}
-
-// shutdownRace lets actors and goroutines send while the system is shut down.
-func shutdownRace(e *Env, w *world, rng *rand.Rand) {
-	const receivers, senders, each = 4, 4, 120
-	all := parcels(senders * each * 2)
-	gone := ended(errStop)
-	var to []actor.Ref
-	for i := range receivers {
-		m := mailboxes[rng.IntN(len(mailboxes))]
-		to = append(to, w.Spawn(actor.Props{Mailbox: m, New: making(actor.ReceiveFunc(func(ctx *actor.Context, msg any) error {
-			p := msg.(*parcel)
-			p.handled.Add(1)
-			if p.id < len(all)/2 { // and one more, to a neighbour
-				next := &all[p.id+len(all)/2]
-				next.sent(ctx.TellContext(gone, to[(i+1)%len(to)], next)) // a ring that waits would wait for ever
-			}
-			return nil
-		}))}))
-	}
-	// All send while the system goes down: it needs some turns for that,
-	// which come when senders yield.
-	after := rng.IntN(each / 2)
-	var down atomic.Bool
-	calls := w.callers(senders, rng, func(s int, rng *rand.Rand) {
-		for i := range each {
-			p := &all[s*each+i]
-			ctx, cancel := context.WithCancel(context.Background())
-			if rng.IntN(4) == 0 {
-				cancel()
-			}
-			err := to[rng.IntN(len(to))].TellContext(ctx, p)
-			cancel()
-			p.sent(err)
-			if s == 0 && i == after {
-				_ = w.Shutdown(ended(errStop))
-				down.Store(true)
-			}
-			if down.Load() || rng.IntN(8) == 0 {
-				yield()
-			}
-		}
-	})
-	w.succeed(calls)
-	w.shutdown()
-	for i := range len(all) / 2 { // a message that was not handled sent no other
-		if all[i].handled.Load() == 0 {
-			all[i+len(all)/2].returned.Add(1)
-		}
-	}
-	w.accounted(all)
 }

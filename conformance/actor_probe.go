@@ -555,6 +555,7 @@ func (w *world) abandon() {
 // must be 1.
 type parcel struct {
 	id                             int
+	to                             int // of the actors that follow each other, which; or 0
 	handled, returned, undelivered atomic.Int32
 	wrong                          atomic.Bool // an error that makes no sense came with it
 }

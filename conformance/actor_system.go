@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -68,32 +67,6 @@ var systemClauses = []Clause{
 			w.wantLog(d, "starts", "child-starts", "1", "2")
 			w.end()
 			w.wantLog(d, "starts", "child-starts", "1", "2", "child-stops", "stops")
-		}),
-	},
-	{
-		Name: "actor/system-clock", Rule: "V7", Core: true,
-		Why: "dead letters and failures have the time of the system's clock and no other: tests and boards bring their own",
-		Check: check(func(e *Env) {
-			clock := &paces{}
-			w := e.world(actor.Config{Clock: clock})
-			defer w.abandon()
-			r := w.Spawn(actortest.Scripted())
-			w.tell(r, &order{Do: func(ctx *actor.Context) error {
-				w.tells(ctx, r, "x", "y")
-				return errA
-			}})
-			failed := w.failed(r).Time
-			w.Gone(r)
-			w.mu.Lock()
-			letters := w.letters
-			w.letters = nil
-			w.mu.Unlock()
-			w.e.require(len(letters) == 2 && len(w.failedLetters) == 1, "there are ", len(letters), " and ", len(w.failedLetters), " dead letters, want 2 that were not handled and 1 that failed")
-			for i, at := range []time.Time{failed, w.failedLetters[0].Time, letters[0].Time, letters[1].Time} {
-				w.e.require(at.Equal(epoch.Add(time.Duration(i)*time.Hour)), "of a failure and three dead letters number ", i+1, " has the time ", at.String(),
-					", want ", i, " hours after ", epoch.String(), " by the system's clock")
-			}
-			w.end()
 		}),
 	},
 	{
@@ -231,24 +204,6 @@ var systemClauses = []Clause{
 		}),
 	},
 }
-
-// epoch is when the clock of the checks begins.
-var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// paces is a clock that goes on by an hour whenever it is looked at.
-type paces struct{ looks atomic.Int64 }
-
-func (c *paces) Now() time.Time {
-	return epoch.Add(time.Duration(c.looks.Add(1)-1) * time.Hour)
-}
-
-// NewAlarm returns an alarm that never rings: nothing waits for this clock.
-func (c *paces) NewAlarm(func()) actor.Alarm { return silent{} }
-
-type silent struct{}
-
-func (silent) Set(time.Duration) {}
-func (silent) Stop()             {}
 
 // FR-001, FR-007, FR-010: actors make actors.
 var spawnClauses = []Clause{
@@ -421,6 +376,12 @@ var nameClauses = []Clause{
 				found, ok := w.Find("/user/" + r.Name())
 				w.e.require(ok && found == r, "Find does not find ", r.Path())
 			}
+			never, ok := actor.ParsePID("4000000")
+			w.e.require(ok, "ParsePID does not understand 4000000")
+			for _, p := range []actor.PID{{}, never} {
+				_, ok := w.Lookup(p)
+				w.e.require(!ok, "Lookup finds an actor for PID ", p.String(), ", which was never given out")
+			}
 			for _, path := range []string{
 				"/user/anon-" + named.PID().String(), "/user/anon-0", "/user/anon-", "/user/anon-x", "/system/" + a.Name(), "/" + a.Name(),
 				"/user/" + a.Name() + "/", "/user//" + a.Name(), "user/" + a.Name(), "", "/user/named/named",
@@ -439,37 +400,6 @@ var nameClauses = []Clause{
 
 // FR-003, V6: PIDs and Refs.
 var refClauses = []Clause{
-	{
-		Name: "actor/pid-lookup", Rule: "FR-003", Core: true,
-		Why: "a PID finds its actor as long as that has not stopped, and none afterwards",
-		Check: actors(func(w *world) {
-			refs := w.spawns(100)
-			for _, r := range refs {
-				found, ok := w.Lookup(r.PID())
-				w.e.require(ok && found == r, "Lookup(", r.PID().String(), ") finds ", found.String(), ", want ", r.String())
-				p, ok := actor.ParsePID(r.PID().String())
-				w.e.require(ok && p == r.PID(), "ParsePID does not understand ", r.PID().String())
-			}
-			_, ok := w.Lookup(actor.PID{})
-			w.e.require(!ok, "Lookup finds an actor for the zero PID")
-			never, ok := actor.ParsePID("4000000")
-			w.e.require(ok, "ParsePID does not understand 4000000")
-			_, ok = w.Lookup(never)
-			w.e.require(!ok, "Lookup finds an actor for a PID that was never given out")
-			for i, r := range refs {
-				if i%2 == 0 {
-					w.Stop(r)
-				}
-			}
-			for i, r := range refs {
-				if i%2 == 0 {
-					w.Gone(r)
-				}
-				_, ok := w.Lookup(r.PID())
-				w.e.require(ok == (i%2 == 1), "Lookup of actor ", i, " says ", ok)
-			}
-		}),
-	},
 	{
 		Name: "actor/pid-never-reused", Rule: "FR-003",
 		Why: "a PID means one actor for ever, however many come and go: an old one must not find a stranger",
@@ -492,27 +422,6 @@ var refClauses = []Clause{
 				found, ok := w.Lookup(r.PID())
 				w.e.require(!ok, "Lookup(", r.PID().String(), "), which has stopped, finds ", found.String())
 			}
-		}),
-	},
-	{
-		Name: "actor/ref-equality", Rule: "V6", Core: true,
-		Why: "a Ref is a value: all of one actor are equal, those of two are not, and it can be a key and a message",
-		Check: actors(func(w *world) {
-			a, b := w.Spawn(actortest.Scripted()), w.Spawn(actortest.Scripted())
-			w.e.require(a != b, "the Refs of two actors are equal")
-			var self actor.Ref
-			var told atomic.Pointer[actor.Ref]
-			w.In(a, func(ctx *actor.Context) { self = ctx.Self() })
-			c := w.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
-				r := msg.(actor.Ref)
-				told.Store(&r)
-				return nil
-			}))
-			w.tell(c, a)
-			w.until("the Ref to be told", func() bool { return told.Load() != nil })
-			w.e.require(self == a && *told.Load() == a, "Self is ", self.String(), " and the Ref that was told ", told.Load().String(), ", want ", a.String())
-			m := map[actor.Ref]int{a: 1, b: 2}
-			w.e.require(m[self] == 1 && m[b] == 2 && m[c] == 0, "a map with Refs as keys confuses them")
 		}),
 	},
 	{
@@ -540,64 +449,4 @@ var refClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "actor/ref-namesake-race", Rule: "V6", Kind: Stochastic,
-		Why:   "also while one incarnation stops and the next one of that name starts, a message reaches the one that it was sent to or comes back",
-		Check: races(namesakes),
-	},
-}
-
-// incarnation is a Ref and the number of who it is of.
-type incarnation struct {
-	ref actor.Ref
-	no  int
-}
-
-// namesakes has senders send to the actor that they think has a name, while the
-// incarnations of that name follow each other.
-func namesakes(e *Env, w *world, rng *rand.Rand) {
-	const senders, each = 3, 100
-	batch, lives := rng.IntN(8), 5+rng.IntN(20)
-	type letter struct {
-		*parcel
-		to int
-	}
-	all := parcels(senders * each)
-	var now atomic.Pointer[incarnation]
-	life := func(no int) {
-		r := w.SpawnNamed("a", actortest.Func(func(_ *actor.Context, msg any) error {
-			m, ok := msg.(letter)
-			w.e.require(ok && m.to == no, "incarnation ", no, " was given a message for another one")
-			m.handled.Add(1)
-			return nil
-		}))
-		now.Store(&incarnation{r, no})
-	}
-	life(0)
-	calls := w.callers(senders, rng, func(s int, _ *rand.Rand) {
-		for i := s * each; i < (s+1)*each; i++ {
-			to := now.Load()
-			if err := to.ref.Tell(letter{&all[i], to.no}); err != nil {
-				all[i].returned.Add(1)
-			}
-			if i%(batch+1) == 0 {
-				yield()
-			}
-		}
-	})
-	for no := 1; no < lives; no++ {
-		w.End(now.Load().ref)
-		life(no)
-	}
-	w.succeed(calls)
-	w.shutdown()
-	w.mu.Lock()
-	for _, l := range w.letters {
-		m, ok := l.Msg.(letter)
-		e.require(ok && l.Reason == actor.ErrStopped, "a dead letter is ", l.Msg, " for ", l.Reason)
-		m.undelivered.Add(1)
-	}
-	w.letters = nil
-	w.mu.Unlock()
-	w.accounted(all)
 }

@@ -49,31 +49,6 @@ var timerClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/ping-pong", Rule: "FR-013",
-		Why: "two actors that answer each other hand a thousand messages back and forth, the sample that has to run on a board",
-		Check: actors(func(w *world) {
-			const n = 1000
-			var done atomic.Bool
-			pong := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				q := msg.(petition)
-				return ctx.Reply(q.re, q.n+1)
-			}))
-			ping := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				if o, ok := msg.(*order); ok {
-					return o.Do(ctx)
-				}
-				i := msg.(int)
-				if i == n {
-					done.Store(true)
-					return nil
-				}
-				return ctx.Tell(pong, petition{i, ctx.Self().ReplyTo()})
-			}))
-			w.tell(ping, 0)
-			w.until("a thousand messages to be handed back and forth", done.Load)
-		}),
-	},
-	{
 		Name: "actor/stash-again", Rule: "FR-002", Core: true,
 		Why: "a message may be stashed again when it has been unstashed: it waits until the next time, and others keep their order",
 		Check: actors(func(w *world) {

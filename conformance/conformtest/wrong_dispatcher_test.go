@@ -781,7 +781,7 @@ var wrongDispatchers = []wrong{
 	{"yield to the front", "turn-others flood"},
 	{"newest ready actor first", "turn-others-pair turn-others-at-all"},
 	{"newest ready actor first, but for every thousandth", "turn-others-pair"},
-	{"one worker", "blocked-handlers overlap overlap-together block-within-a-turn"},
+	{"one worker", "blocked-handlers overlap-together block-within-a-turn"},
 	{"two ready actors taken at once", "overlap-together"},
 
 	// Failures.
@@ -799,7 +799,7 @@ var wrongDispatchers = []wrong{
 	{"mailbox handed over newest first", "stop-waiting-letters stop-overtakes"},
 	{"mailbox handed over twice", "stop-waiting-letters"},
 	{"mailbox handed over for a wrong reason", "stop-waiting-letters"},
-	{"messages accepted after Close", "stop-refuses send-error ref-namesake shutdown-all"},
+	{"messages accepted after Close", "stop-refuses send-error ref-namesake stop-family"},
 
 	// Mailboxes.
 	{"message lost when 10,000 wait", "mailbox-unbounded"},
@@ -831,7 +831,7 @@ var wrongDispatchers = []wrong{
 	{"waiting senders' messages undelivered too", "block-stop"},
 
 	// The end.
-	{"done never called", "shutdown-all guardian-stops-system guardian-fails-system"},
+	{"done never called", "stop-family guardian-stops-system guardian-fails-system"},
 	{"goroutine left by Stop", "leaves-no-goroutine goroutines-bounded"},
 	{"goroutine until the system ends", "stops-leave-no-goroutine"},
 	{"workers counted wrongly", "workers-gone stats-unstarted"},
