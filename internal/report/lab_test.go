@@ -70,8 +70,14 @@ func labelAndFile(arg string) (label, file string) {
 }
 
 // sides are what changes of the build do to benchmarks: a column for each argument LABEL=FILE, as above,
-// of a file that benchrun ab has written.
+// of a file that benchrun ab has written. An argument unit=UNIT before them is what is shown, in place
+// of the first.
 func (q *quote) sides(args []string) {
+	unit := ""
+	if _, ok := strings.CutPrefix(args[0], "unit="); ok {
+		_, unit = labelAndFile(args[0])
+		args = args[1:]
+	}
 	var heads, names []string
 	cells := make(map[string][]string) // by benchmark
 	for i, arg := range args {
@@ -82,11 +88,18 @@ func (q *quote) sides(args []string) {
 			c = q.compare(file, compare.Options{Margin: compare.CountMargin})
 		}
 		f := c.Files[0]
+		shown := c.Tables[0]
+		if unit != "" {
+			shown = tableOf(c, unit)
+		}
 		if i == 0 {
-			q.Sayf("%s; ratios in `%s`.", machine(f), c.Tables[0].Unit)
+			q.Sayf("%s; ratios in `%s`.", machine(f), shown.Unit)
 		}
 		q.Sayf(" [%s](%s): %d blocks, %s.", label, strings.TrimPrefix(file, "results/"), f.Blocks, builds(f))
-		for _, r := range c.Tables[0].Rows {
+		for _, r := range shown.Rows {
+			if r.Cells[0].Center == 0 {
+				continue // of which nothing has a ratio
+			}
 			name, _ := compare.WithoutProcs(r.Name)
 			if _, workload, ok := strings.Cut(name, "workload="); ok {
 				name = workload
@@ -117,6 +130,9 @@ func changeWithInterval(cell compare.Cell) string {
 	text := fmt.Sprintf("%.3f", cell.Vs.Ratio)
 	if cell.Verdict.Proven() {
 		text = "**" + text + "**"
+	}
+	if math.IsNaN(cell.Vs.Lo) {
+		return text + " (no interval)" // as one side has next to none
 	}
 	if math.IsInf(cell.Vs.Hi, 1) {
 		return text + " (too few blocks for an interval)"

@@ -47,6 +47,7 @@ func TestQuotes(t *testing.T) {
 		{"results/containers.md", "conditions", (*quote).conditions},
 		{"results/containers.md", "memory", (*quote).sides},
 		{"results/releases.md", "time", (*quote).sides},
+		{"results/releases.md", "collector", (*quote).sides},
 		{"results/releases.md", "counts", (*quote).sides},
 		{"results/releases.md", "modules", (*quote).sides},
 		{"results/boards.md", "boards", (*quote).boards},
