@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/dynolab/dyno/actor"
@@ -277,70 +276,6 @@ var spawnClauses = []Clause{
 			} {
 				w.Spawn(p)
 			}
-		}),
-	},
-	{
-		Name: "actor/spawn-many", Rule: "V11",
-		Why: "thousands of actors live side by side and each gets its own messages",
-		Check: actors(func(w *world) {
-			const n = 2000
-			var got [n]atomic.Int32
-			refs := make([]actor.Ref, n)
-			w.In(w.UserGuardian(), func(ctx *actor.Context) {
-				for i := range refs {
-					refs[i] = w.born(ctx.Spawn(actortest.Func(func(_ *actor.Context, msg any) error {
-						if msg == i {
-							got[i].Add(1)
-						}
-						return nil
-					})))
-				}
-			})
-			for range 2 {
-				for i, r := range refs {
-					w.tell(r, i)
-				}
-			}
-			for i := range got {
-				w.until(text("actor ", i, " to get its messages"), func() bool { return got[i].Load() == 2 },
-					func() string {
-						return text("actor ", i, " of ", n, " has got ", int(got[i].Load()), " of its 2 messages")
-					})
-			}
-			st := w.Stats()
-			w.e.require(st.Actors == n+3, "Stats counts ", st.Actors, " actors, want ", n+3)
-		}),
-	},
-	{
-		Name: "actor/spawn-deep", Rule: "FR-001", Core: true,
-		Why: "every actor may spawn, in any turn and in PreStart, and the path tells the whole line",
-		Check: actors(func(w *world) {
-			const depth = 50
-			d := &eventLog{}
-			var grow func(level int) actor.Props
-			grow = func(level int) actor.Props {
-				return actor.Props{New: making(&staged{
-					receive: d.hear,
-					start: func(ctx *actor.Context) error {
-						if level == depth {
-							d.note(ctx.Self().Path())
-							return nil
-						}
-						w.born(ctx.SpawnNamed("n", grow(level+1)))
-						return nil
-					},
-				})}
-			}
-			w.SpawnNamed("n", grow(1))
-			path := "/user"
-			for range depth {
-				path += "/n"
-			}
-			w.wantLog(d, path)
-			r, ok := w.Find(path)
-			w.e.require(ok && r.Path() == path, "Find does not find ", path)
-			w.tell(r, "hello")
-			w.wantLog(d, path, "hello")
 		}),
 	},
 }

@@ -48,34 +48,6 @@ var timerClauses = []Clause{
 			w.e.measured(most, "messages")
 		}),
 	},
-	{
-		Name: "actor/stash-again", Rule: "FR-002", Core: true,
-		Why: "a message may be stashed again when it has been unstashed: it waits until the next time, and others keep their order",
-		Check: actors(func(w *world) {
-			d := &eventLog{}
-			want := 0
-			r := w.Spawn(actortest.Func(func(ctx *actor.Context, msg any) error {
-				n, ok := msg.(int)
-				switch {
-				case !ok:
-					return msg.(*order).Do(ctx)
-				case n != want:
-					ctx.Stash(msg)
-				default:
-					d.note(msg)
-					want++
-					ctx.UnstashAll()
-				}
-				return nil
-			}))
-			const n = 12
-			for _, i := range w.e.random().Perm(n) {
-				w.tell(r, i)
-			}
-			w.wantLog(d, numbers(0, n-1)...)
-			w.In(r, func(ctx *actor.Context) { w.e.require(ctx.Stashed() == 0, ctx.Stashed(), " messages are left stashed") })
-		}),
-	},
 }
 
 // timerStorm starts many timers, some of them for the same time, stops some, and

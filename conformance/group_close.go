@@ -1,11 +1,6 @@
 package conformance
 
-import (
-	"context"
-	"sync/atomic"
-
-	"github.com/dynolab/dyno/group"
-)
+import "context"
 
 // G3: Close.
 var closeClauses = []Clause{
@@ -38,47 +33,6 @@ var closeClauses = []Clause{
 			p.takes(1)
 			hold.open()
 			p.takes(2)
-		}),
-	},
-	{
-		Name: "group/close-races-go", Rule: "G3", Kind: Stochastic,
-		Why: "a Go that races with Close is either accepted and yields its result, or refused and never runs; nothing in between",
-		Check: check(func(e *Env) {
-			for range e.rounds() {
-				const callers, each = 4, 8
-				p := e.open()
-				var ran, accepted atomic.Int32
-				var calls [callers]*call[error]
-				for i := range calls {
-					calls[i] = start(e, "a loop of Go", func() error {
-						for range each {
-							err := p.g.Go(func(context.Context) (int, error) {
-								ran.Add(1)
-								return 1, nil
-							})
-							if err != nil {
-								return err
-							}
-							accepted.Add(1)
-						}
-						return nil
-					})
-				}
-				p.close()
-				for _, c := range calls {
-					if err := c.get(); err != nil && err != group.ErrGroupClosed {
-						e.fail("Go returned ", err, ", want nil or ", group.ErrGroupClosed)
-					}
-				}
-				results := 0
-				for t := p.next(nil).get(); t.ok; t = p.next(nil).get() { //nolint:staticcheck // nil means Background
-					results++
-				}
-				p.finish(nil)
-				e.Settle()
-				e.require(results == int(accepted.Load()) && results == int(ran.Load()),
-					int(accepted.Load()), " tasks were accepted, ", int(ran.Load()), " ran, ", results, " results came")
-			}
 		}),
 	},
 }

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/dynolab/dyno/group"
 )
@@ -154,59 +153,6 @@ var consumerClauses = []Clause{
 					p.takes(1)
 				}
 				e.require(got <= 1, "two consumers got the one result")
-				p.finish(nil)
-			}
-		}),
-	},
-	{
-		Name: "group/consumers-giving-up", Rule: "G4", Kind: Stochastic,
-		Why: "consumers that come and give up all the time, while results come, lose and double none",
-		Check: check(func(e *Env) {
-			rng := e.random()
-			for range e.rounds() {
-				const consumers, tasks = 4, 48
-				p := e.open()
-				var seen [tasks]atomic.Int32
-				var calls [consumers]*call[error]
-				for i := range calls {
-					patience := rng.IntN(4)
-					calls[i] = start(e, "a loop of Next", func() error {
-						// Patient in the end, or the check would never settle.
-						for try := 0; ; try++ {
-							ctx, cancel := context.WithCancel(context.Background())
-							if try < tasks {
-								go func() {
-									for range patience {
-										yield()
-									}
-									cancel()
-								}()
-							}
-							r, ok, err := p.g.Next(ctx)
-							cancel()
-							switch {
-							case ok:
-								seen[r.Value].Add(1)
-							case err == nil:
-								return nil
-							case err != context.Canceled:
-								return err
-							}
-						}
-					})
-				}
-				e.same("what Go returned", p.submitAll(tasks, value).await(), nil)
-				// A caller must drive an implementation that is not eager, for
-				// a consumer that gives up need not run the task it waited for.
-				p.waits(nil)
-				p.close()
-				for _, c := range calls {
-					e.same("what Next returned to a consumer that gave up", c.get(), nil)
-				}
-				p.drained()
-				for i := range seen {
-					e.require(seen[i].Load() == 1, "result ", i, " came ", int(seen[i].Load()), " times")
-				}
 				p.finish(nil)
 			}
 		}),

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -161,43 +160,18 @@ var taskCancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cancel-races-cancel", Rule: "X2", Kind: Stochastic,
-		Why: "of several that cancel a task at the same time one is told that it did",
-		Check: tasks(func(r *runner) {
-			for range r.e.rounds() {
-				f, hold := r.held(returns(1))
-				calls := several(5, func(int) *call[bool] { return start(r.e, "Cancel", f.Cancel) })
-				won := 0
-				for _, c := range calls {
-					if c.get() {
-						won++
-					}
-				}
-				r.e.require(won == 1, won, " calls of Cancel were told that they ended the task, want 1")
-				r.off(f)
-				hold.open()
-			}
-		}),
-	},
-	{
-		Name: "task/cancel-races-the-end", Rule: "X2", Kind: Stochastic,
-		Why: "if a task ends as it is canceled one of the two is first, and Cancel, Status and all waiters agree on which",
-		Check: tasks(func(r *runner) {
-			rng := r.e.random()
-			for range 10 * r.e.rounds() {
-				r.contest(rng.IntN(3), rng.IntN(8), rng.IntN(8))
-			}
-		}),
-	},
-	{
 		Name: "task/cancel-in-a-task", Rule: "X2",
 		Why: "a task finds itself Pending; it may cancel itself and go on: then it is Cancelled, and what it returns is dropped",
 		Check: tasks(func(r *runner) {
 			f := r.spawn(func(ctx context.Context) (int, error) {
 				h := task.Current(ctx)
 				r.e.require(h.Status() == task.Pending, "a task in progress finds itself ", h.Status().String())
+				is, err := task.Canceled(ctx)
+				r.e.require(!is && err == nil, "Canceled in a task that was not returned (", is, ", ", err, ")")
 				r.e.require(h.Cancel(), "a task could not cancel itself")
 				r.e.require(h.Status() == task.Cancelled, "a task that was canceled finds itself ", h.Status().String())
+				is, err = task.Canceled(ctx)
+				r.e.require(is && err == nil, "Canceled in a task that was canceled returned (", is, ", ", err, ")")
 				r.e.require(ctx.Err() == context.Canceled, "the context of a task that has canceled itself is alive")
 				return 1, nil
 			})
@@ -282,48 +256,6 @@ func (r *runner) late(began, n int) {
 		most = n / 4
 	}
 	r.e.require(began <= most, began, " of ", n, " tasks began after they were canceled")
-}
-
-// contest lets the end of a task and a call of Cancel race, with so many yields
-// before each, and some that wait; and demands that all agree.
-func (r *runner) contest(kind, first, second int) {
-	e := r.e
-	f := task.Go(r.x, func(context.Context) (int, error) {
-		for range first {
-			runtime.Gosched()
-		}
-		switch kind {
-		case 0:
-			return 1, nil
-		case 1:
-			return 1, errA
-		}
-		return explode("boom"), nil
-	})
-	look := func() string {
-		a := answer{}
-		a.v, a.err = f.Value(context.Background())
-		<-f.Done()
-		return verdict(f.Status(), a)
-	}
-	waiters := several(3, func(int) *call[string] { return start(e, "Value", look) })
-	canceled := start(e, "Cancel", func() bool {
-		for range second {
-			runtime.Gosched()
-		}
-		return f.Cancel()
-	}).await()
-	want := "canceled"
-	if !canceled {
-		want = []string{"1", "failed", "failed"}[kind]
-	}
-	for _, c := range waiters {
-		got := c.await()
-		e.require(got == want, "Cancel returned ", canceled, ", and one who waited got “", got, "”")
-	}
-	got := start(e, "Value", look).await()
-	e.require(got == want, "Cancel returned ", canceled, ", and the answer at the end is “", got, "”")
-	e.require(!f.Cancel(), "a task that was over was canceled")
 }
 
 // verdict says in a word what became of a task, if state and answer agree.

@@ -260,54 +260,6 @@ var insideClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/canceled-says", Rule: "X5",
-		Why: "Canceled tells a task whether it should go on: false, and true from the moment at which it is canceled",
-		Check: tasks(func(r *runner) {
-			first, second := r.e.gate(), r.e.gate()
-			seen := make(chan bool, 2)
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				c, err := task.Canceled(ctx)
-				r.e.same("what Canceled returned", err, nil)
-				seen <- c
-				first.pass()
-				c, _ = task.Canceled(ctx)
-				seen <- c
-				second.pass()
-				return 1, nil
-			})
-			r.reached(first, 1)
-			r.e.require(!<-seen, "a task was told that it was canceled, and was not")
-			r.cancel(f)
-			first.open()
-			r.reached(second, 1)
-			r.e.require(<-seen, "a task that was canceled was not told")
-			second.open()
-		}),
-	},
-	{
-		Name: "task/yield", Rule: "X5",
-		Why: "a task that yields goes on where it was: nothing runs again, and nothing is lost",
-		Check: tasks(func(r *runner) {
-			const n, turns = 8, 30
-			var all [n]*task.Future[int]
-			for i := range all {
-				all[i] = r.spawn(func(ctx context.Context) (int, error) {
-					sum := 0
-					for turn := range turns {
-						if err := task.Yield(ctx); err != nil {
-							return 0, err
-						}
-						sum += turn
-					}
-					return sum, nil
-				})
-			}
-			for _, f := range all {
-				r.gives(f, turns*(turns-1)/2)
-			}
-		}),
-	},
-	{
 		Name: "task/yield-lets-others-run", Rule: "X7",
 		Why: "a task that yields until another one has done something gets there: every task that is ready runs some time",
 		Check: tasks(func(r *runner) {

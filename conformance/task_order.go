@@ -241,19 +241,6 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/started-meanwhile", Rule: "X6", Lacks: eager,
-		Why: "one who waits for tasks that wait for nothing sees those that others start meanwhile: they run in its place",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(returns(1))
-			w := r.value(f, context.Background())
-			g := r.spawn(returns(2))
-			v := r.value(g, context.Background())
-			v.blocks("another task is in progress")
-			hold.open()
-			r.e.require(w.get() == answer{v: 1} && v.get() == answer{v: 2}, "Value did not return what the tasks did")
-		}),
-	},
-	{
 		Name: "task/cycle", Rule: "X6", Lacks: overlapEager,
 		Why: "a circle of tasks that wait for each other is an error that names it, to the one that closes it, and not a hang",
 		Check: tasks(func(r *runner) {

@@ -297,46 +297,6 @@ var closedClauses = []Clause{
 			r.gives(f, 2)
 		}),
 	},
-	{
-		Name: "task/close-races-start", Rule: "X1", Kind: Stochastic,
-		Why: "a task that is started while the executor is closed is either refused or runs: it is never forgotten",
-		Check: check(func(e *Env) {
-			for range e.rounds() {
-				r := e.runner()
-				const starters, each = 3, 20
-				var ran [starters * each]atomic.Int32
-				var all [starters * each]*task.Future[int]
-				var calls [starters]*call[struct{}]
-				for s := range calls {
-					calls[s] = start(e, "a loop of Go", func() struct{} {
-						for i := s * each; i < (s+1)*each; i++ {
-							all[i] = task.Go(r.x, func(context.Context) (int, error) {
-								ran[i].Add(1)
-								return i, nil
-							})
-						}
-						return struct{}{}
-					})
-				}
-				closing := start(e, "Close", func() struct{} { yield(); r.x.Close(); return struct{}{} })
-				for _, c := range calls {
-					c.await()
-				}
-				closing.await()
-				for i, f := range all {
-					a := r.answer(f)
-					refused := errors.Is(a.err, task.ErrClosed)
-					e.require(refused || a == answer{v: i}, "task ", i, " answered ", a.String())
-					want := int32(1)
-					if refused {
-						want = 0
-					}
-					e.require(ran[i].Load() == want, "task ", i, " (refused: ", refused, ") ran ", int(ran[i].Load()), " times")
-				}
-				r.end()
-			}
-		}),
-	},
 }
 
 // keyOf is a key for values of contexts.

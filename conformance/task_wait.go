@@ -11,33 +11,6 @@ import (
 // X2: the states of a task.
 var handleClauses = []Clause{
 	{
-		Name: "task/status", Rule: "X2",
-		Why: "a task is Pending until it is over, before it begins and while it runs, and then what became of it, for ever",
-		Check: tasks(func(r *runner) {
-			for _, c := range []struct {
-				body func(context.Context) (int, error)
-				want task.Status
-			}{
-				{returns(1), task.Resolved},
-				{raises(1, errA), task.Failed},
-				{panicking(errA), task.Failed},
-			} {
-				f, hold := r.held(c.body)
-				r.is(f, task.Pending)
-				hold.open()
-				_ = r.answer(f)
-				for range 3 {
-					r.is(f, c.want)
-				}
-			}
-			if !r.e.Impl.Promises.Eager {
-				f := r.spawn(returns(1))
-				r.is(f, task.Pending)
-				r.gives(f, 1)
-			}
-		}),
-	},
-	{
 		Name: "task/done-same", Rule: "X2",
 		Why: "Done returns the same channel whenever it is called, and by whomever: a select in a loop relies on it",
 		Check: tasks(func(r *runner) {

@@ -29,7 +29,7 @@ var semantics = []struct {
 	{"`runtime.Goexit`: ends its task only", "goexit-is-an-error goexit-slot-back"},
 	{"cancellation: reaches tasks", "cancel-reaches-tasks"},
 	{"cancellation: `Wait` returns its cause", "wait-cause parent"},
-	{"close: accepted tasks run", "close-does-not-cancel close-keeps-results close-races-go drain-final"},
+	{"close: accepted tasks run", "close-does-not-cancel close-keeps-results drain-final"},
 	{"nothing is left: contexts and results are let go", "context-released results-not-retained"},
 }
 
