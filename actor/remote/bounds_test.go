@@ -199,7 +199,7 @@ func TestCredit(t *testing.T) {
 		lost   bool
 	}{{uncredited{2*maxSystem - 1, 2*maxSystemBytes - 1}, false}, {uncredited{2 * maxSystem, 0}, true}, {uncredited{0, 2 * maxSystemBytes}, true}} {
 		v.a.system, v.a.reason = c.system, nil
-		if v.a.say([]byte{recordForget}); (v.a.reason != nil) != c.lost {
+		if v.a.say([]byte{recordForget}); (v.a.reason != nil) != c.lost || (v.a.system == c.system) != c.lost {
 			t.Errorf("%+v: lost for %v", c.system, v.a.reason)
 		}
 	}
@@ -354,10 +354,21 @@ func TestBatches(t *testing.T) {
 
 // TestForget: when a table is full both ends begin anew.
 func TestForget(t *testing.T) {
-	v := newVictim(t, still())
+	v, peer := newVictim(t, still()), newVictim(t, still())
+	peer.a.tag = v.a.peer.tag
 	v.a.peer.msgs, v.a.peer.bytes = 1<<30, 1<<30
+	send := func(n int, msg any) {
+		v.send(t, v.away(t, n), msg)
+		last := v.a.sent[len(v.a.sent)-1]
+		if err := peer.a.in.frame(last.buf); err != nil {
+			t.Fatalf("message %d, to the peer: %v", n, err)
+		}
+		if v.a.lastActor != v.a.actors[v.away(t, n)] || v.a.lastActor != uint64(len(peer.a.in.actors)) || len(v.a.types) != len(peer.a.in.types) {
+			t.Fatalf("message %d: the ends have %d and %d actors, %d and %d types", n, v.a.lastActor, len(peer.a.in.actors), len(v.a.types), len(peer.a.in.types))
+		}
+	}
 	for n := range maxActors + 1 {
-		v.send(t, v.away(t, n), word(""))
+		send(n, word(""))
 		if want := n%maxActors + 1; len(v.a.actors) != want {
 			t.Fatalf("after %d actors the table has %d", n+1, len(v.a.actors))
 		}
@@ -373,6 +384,13 @@ func TestForget(t *testing.T) {
 	v.send(t, v.away(t, 4098), word(""))
 	if len(v.a.actors) != 1 || v.a.paths != len("/user/4098") {
 		t.Errorf("after too many bytes of paths: %d actors, %d bytes", len(v.a.actors), v.a.paths)
+	}
+	for n := range maxTypes - 1 {
+		v.a.types[fmt.Sprint(n)] = 1
+	}
+	v.send(t, v.away(t, 4099), word(""))
+	if len(v.a.actors) != 1 || len(v.a.types) != 1 || v.a.paths != len("/user/4099") {
+		t.Errorf("after too many types: %d actors, %d types, %d bytes", len(v.a.actors), len(v.a.types), v.a.paths)
 	}
 }
 

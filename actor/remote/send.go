@@ -115,7 +115,7 @@ func (a *association) hasSystemRoom(size int) bool {
 // frame returns the frame to put n bytes into. mu is held.
 func (a *association) frame(n int) *frame {
 	f := a.filling
-	if f != nil && len(f.buf)+n > max(a.node.config.Batch, headerSize+n) {
+	if f != nil && len(f.buf)+n > a.node.config.Batch {
 		a.seal()
 		f = nil
 	}
