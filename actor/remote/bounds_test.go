@@ -784,6 +784,7 @@ func TestGuard(t *testing.T) {
 				}
 			}
 			time.Sleep(long)
+			synctest.Wait()
 			if taken != c.taken || v.a.lent.guarded.Load() {
 				t.Errorf("%s: it is taken after %v, and is guarded still: %t", name, taken, v.a.lent.guarded.Load())
 			}
@@ -804,6 +805,21 @@ func TestGuard(t *testing.T) {
 		if want := []int{16, lendPause, 32, lendPause}; !slices.Equal(long, want) {
 			t.Errorf("turns that are long, and how many are left to workers behind each: %v, want %v", long, want)
 		}
+		time.Sleep(time.Second)
+	})
+	// Where a turn ends the goroutine that reads, the next one is the same guest.
+	synctest.Test(t, func(t *testing.T) {
+		v, g := newVictim(t, still()), &visitor{run: runtime.Goexit}
+		next := make(chan actor.Guest, 1)
+		wire := &blind{closed: make(chan struct{}), reads: func() { next <- v.a.in.guest }}
+		v.a.wire, v.a.in.guest, v.a.in.lends = wire, g, true
+		v.a.ended.Add(1)
+		go v.a.lend()
+		if got := <-next; got != g || g.left != 0 {
+			t.Errorf("the next one that reads is the guest %v, and the one before has left %d times", got, g.left)
+		}
+		close(wire.closed)
+		<-v.a.done
 		time.Sleep(time.Second)
 	})
 }

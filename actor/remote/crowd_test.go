@@ -332,7 +332,8 @@ func TestJoin(t *testing.T) {
 		if _, err := n.Connect(ctx, TCP(near)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with nobody there: %v", err)
 		}
-		if _, err := io.Copy(io.Discard, far); err != nil || len(n.all) != 0 {
+		_, err := io.Copy(io.Discard, far)
+		if synctest.Wait(); err != nil || len(n.all) != 0 {
 			t.Errorf("after that there are %d associations, and the other end reads %v", len(n.all), err)
 		}
 		var all []*association

@@ -1,10 +1,8 @@
 package remote_test
 
 import (
-	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,46 +98,6 @@ func TestWaitingTurnLeavesTheWire(t *testing.T) {
 		}
 		if d := <-waited; d > 10*time.Millisecond { // of the bubble's time
 			t.Errorf("the turn waits for %v", d)
-		}
-	})
-}
-
-// hosting counts the guests that are made.
-type hosting struct {
-	*lockbased.Dispatcher
-	made *atomic.Int32
-}
-
-func (h hosting) NewGuest(l actor.Lender) actor.Guest {
-	h.made.Add(1)
-	return h.Dispatcher.NewGuest(l)
-}
-
-// TestGuestIsKept: where an actor's turn ends the goroutine that reads, the next one is the same
-// guest.
-func TestGuestIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := hosting{lockbased.NewDispatcher(), new(atomic.Int32)}
-		a := remotetest.NewHost(t, "a", lockbased.NewDispatcher(), remote.Config{})
-		b := remotetest.NewHost(t, "b", h, remote.Config{})
-		remotetest.Join(t, lossyLink(1, lossy.Faults{}), a, b)
-		got := make(chan bool)
-		for range 3 {
-			r := a.Abroad(b.SpawnFunc(func(*actor.Context, any) error {
-				got <- onReader()
-				runtime.Goexit()
-				return nil
-			}))
-			if err := r.Tell(remotetest.Text("x")); err != nil {
-				t.Fatal(err)
-			}
-			if !<-got {
-				t.Error("the turn is not on the reader, so this shows nothing")
-			}
-			time.Sleep(time.Second)
-		}
-		if n := h.made.Load(); n != 1 {
-			t.Errorf("%d guests are made", n)
 		}
 	})
 }
