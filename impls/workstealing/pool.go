@@ -471,16 +471,21 @@ func (p *Pool) visible() bool {
 	}
 	for _, r := range *p.rows.Load() {
 		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
-			w := r.workers[bits.TrailingZeros32(shown)].Load()
+			at := &r.workers[bits.TrailingZeros32(shown)]
+			w := at.Load()
 			if w == nil {
 				continue
 			}
 			some, pays := w.waits()
 			if !some {
 				// The owner adds a job and then looks whether it is shown; this hides
-				// it and then looks whether there is a job. One of them sees the other.
+				// it and then looks whether there is a job. One of them sees the other. It may be
+				// another owner by now, who has the place of one that was dropped.
 				invariants.Window()
 				r.hide(w.bit)
+				if w = at.Load(); w == nil {
+					continue
+				}
 				if some, pays = w.waits(); some {
 					r.show(w.bit)
 				}

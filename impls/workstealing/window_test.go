@@ -181,24 +181,32 @@ func TestJobThatComesAsAWorkerResigns(t *testing.T) {
 }
 
 // A worker without a job gets one as it is being hidden from those that search: it had looked
-// whether it is shown before.
+// whether it is shown before. Or it is dropped, and another one in its place gets one.
 func TestJobThatComesAsAWorkerIsHidden(t *testing.T) {
 	needsWindows(t)
-	p := workerless(t)
-	p.cfg.MaxWorkers = 1
-	w := p.unpark()
-	w.show()
-	came := false
-	end := invariants.Within(func() {
-		if !came {
-			came = true
-			w.add(job{}, flagUrgent)
+	for what, next := range map[string]func(p *Pool, w *worker) *worker{
+		"the worker": func(_ *Pool, w *worker) *worker { return w },
+		"another one": func(p *Pool, w *worker) *worker {
+			p.drop(w)
+			return p.hire()
+		},
+	} {
+		p := workerless(t)
+		p.cfg.MaxWorkers = 1
+		w := p.unpark()
+		w.show()
+		came := false
+		end := invariants.Within(func() {
+			if !came {
+				came = true
+				next(p, w).add(job{}, flagUrgent)
+			}
+		})
+		visible := p.visible()
+		end()
+		if !visible || w.row.shown.Load() != w.bit {
+			t.Errorf("%s has a job, and it is seen: %v; workers that are shown: %b, want %b", what, visible, w.row.shown.Load(), w.bit)
 		}
-	})
-	visible := p.visible()
-	end()
-	if !visible || w.row.shown.Load() != w.bit {
-		t.Errorf("a job is there, and seen: %v; workers that are shown: %b, want %b", visible, w.row.shown.Load(), w.bit)
 	}
 }
 
