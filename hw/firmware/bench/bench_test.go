@@ -177,7 +177,16 @@ func TestList(t *testing.T) {
 	var listed []string
 	for _, text := range said {
 		if c, ok := line.ParseListed(text); ok {
-			if c.Ops < 1 || c.Skip != "" {
+			want := 1000 // what the targets speak of
+			switch {
+			case strings.Contains(c.Name, "/workload=restart"), strings.Contains(c.Name, "/workload=spawn/"):
+				want = 100
+			case strings.Contains(c.Name, "=16/"), strings.Contains(c.Name, "=32/"): // whole rounds
+				want = 992
+			case strings.Contains(c.Name, "/case="):
+				want = c.Ops
+			}
+			if c.Ops < 1 || c.Ops != want || c.Skip != "" {
 				t.Errorf("%+v", c)
 			}
 			listed = append(listed, c.Name)
@@ -219,6 +228,82 @@ func (p *losingPort) Send(msg any, from actor.Worker) actor.SendResult {
 		return actor.Sent
 	}
 	return p.Port.Send(msg, from)
+}
+
+// costly makes dispatchers that take memory: 64 KiB for an actor, 8 KiB for a place in a bounded
+// mailbox, and an object for a message.
+type costly struct {
+	actor.Dispatcher
+	sent *int
+}
+
+func (d costly) Attach(cfg actor.MailboxConfig) actor.Port {
+	size := 64 << 10
+	if cfg.Capacity > 0 {
+		size = cfg.Capacity * 8 << 10
+	}
+	return &costlyPort{Port: d.Dispatcher.Attach(cfg), sent: d.sent, room: make([]byte, size)}
+}
+
+func (d costly) RunUntilIdle() { d.Dispatcher.(actor.Synchronous).RunUntilIdle() }
+
+type costlyPort struct {
+	actor.Port
+	sent *int
+	room []byte
+	last *[64]byte
+}
+
+func (p *costlyPort) Send(msg any, from actor.Worker) actor.SendResult {
+	*p.sent++
+	p.last = new([64]byte)
+	return p.Port.Send(msg, from)
+}
+
+// What an actor, a place and a message take is in the figures that say so, and of how many
+// messages and how much time they are.
+func TestFiguresAreOfWhatTheySay(t *testing.T) {
+	if invariants.Enabled {
+		t.Skip("builds with invariants notice that the dispatcher is wrapped")
+	}
+	sent := 0
+	impl := serial.Impl
+	impl.NewDispatcher = func() actor.Dispatcher { return costly{serial.NewDispatcher(), &sent} }
+	for _, c := range []struct {
+		name, unit string
+		least      float64
+		sent       int // at least, and at most a quarter more
+	}{
+		{"Board/case=actor-memory", "B/actor", 64 << 10, 3 * 32},
+		{"Board/case=slot-memory", "B/slot", 8 << 10, 8 * (8 + 8 + 64)},
+		{"Board/case=32-actors", "allocs/msg", 1, 5 * 32 * 8},
+		{"Actor/workload=pingpong", "allocs/msg", 1, 2000},
+		{"Actor/workload=count", "allocs/msg", 1, 2000},
+		{"Actor/workload=latency1k", "insns/op", 15_500, 1000},
+		{"Actor/workload=spawn/rate=1000", "insns/op", 15_400, 300},
+		{"Actor/workload=restart", "recovered-%", 100, 230},
+	} {
+		sent = 0
+		said := strings.Join(run(t, impl, "run bench/"+c.name+"/impl=serial"), "\n")
+		_, raw, _ := strings.Cut(said, line.ResultPrefix)
+		raw, _, _ = strings.Cut(raw, "\n")
+		r := benchfmt.NewReader(strings.NewReader(raw+"\n"), "said")
+		r.Scan()
+		res, ok := r.Result().(*benchfmt.Result)
+		if !ok {
+			t.Errorf("%s:\n%s", c.name, said)
+			continue
+		}
+		if v, _ := res.Value(c.unit); v < c.least || v > c.least*1.1 {
+			t.Errorf("%v %s, want %v: %s", v, c.unit, c.least, raw)
+		}
+		if v, ok := res.Value("mean-insns"); ok && v > 1000 {
+			t.Errorf("a message is handled at once, and not after %v instructions: %s", v, raw)
+		}
+		if sent < c.sent || sent > c.sent*5/4 {
+			t.Errorf("%s: %d messages were sent, want %d", c.name, sent, c.sent)
+		}
+	}
 }
 
 // An implementation that loses messages has no figures.
