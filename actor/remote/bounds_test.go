@@ -955,6 +955,7 @@ func TestReceiverIsBehind(t *testing.T) {
 	}{
 		{actor.MailboxConfig{}, 31, 69, 14, 45}, // seen by the 32nd
 		{actor.MailboxConfig{}, 32, 37, 15, 46}, // not by that one, which is the last that fits, but by the 64th
+		{actor.MailboxConfig{}, 60, 37, 29, 60},
 		{actor.MailboxConfig{}, 63, 37, 30, 67},
 		{actor.MailboxConfig{}, 64, 5, 31, 36},
 		{actor.MailboxConfig{}, 1, 69, 0, 31},

@@ -162,7 +162,7 @@ func TestEncodeWaits(t *testing.T) {
 		a.alarm.Stop()
 		encoded := make(chan error)
 		e := &encoder{}
-		go func() { encoded <- e.encode(a, v.away(t, 1), question{v.target.ReplyTo()}) }()
+		go func() { encoded <- e.encode(a, v.away(t, 1), question{v.sys.NewFuture(0).ReplyTo()}) }()
 		synctest.Wait()
 		a.line.Store(v.a.line.Load())
 		close(a.up)
@@ -259,10 +259,12 @@ func TestParser(t *testing.T) {
 		"a longer name":          {name(maxName + 1), 1, 1, false},
 		"an actor that is none":  {number(0, 1), 1, 1, false},
 		"the last actor":         {number(3, 1), 3, 1, true},
-		"one behind the next":    {number(5, 1), 3, 1, false},
+		"the next actor":         {append(appendText(appendText([]byte{recordMessage, 4}, "/x"), "5"), 1, 0, 0), 3, 1, true},
+		"one behind it":          {append(appendText(appendText([]byte{recordMessage, 5}, "/x"), "5"), 1, 0, 0), 3, 1, false},
 		"a type that is none":    {number(1, 0), 1, 1, false},
 		"the last type":          {number(1, 3), 1, 3, true},
-		"a type behind the next": {number(1, 5), 1, 3, false},
+		"the next type":          {[]byte{recordMessage, 1, 4, 1, 'n', 0, 0}, 1, 3, true},
+		"one behind that":        {[]byte{recordMessage, 1, 5, 1, 'n', 0, 0}, 1, 3, false},
 		"one type more than fit": {number(1, maxTypes+1), 1, maxTypes, false},
 		"as many as fit":         {number(1, maxTypes), 1, maxTypes - 1, true},
 		"a flag that is none":    {[]byte{recordMessage, 1, 1, 2, 0}, 1, 1, false},

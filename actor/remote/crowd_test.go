@@ -282,7 +282,24 @@ func TestServe(t *testing.T) {
 		if n.Close(); other.closed != 0 || l.closed != 2 {
 			t.Errorf("of a node that is closed the listeners are closed %d and %d times", other.closed, l.closed)
 		}
+		// Who closes a node waits for what it serves.
+		n = node(t, "another", Config{})
+		slow := &lagging{newCrowd()}
+		go func() { _ = n.Serve(slow) }()
+		synctest.Wait()
+		if n.Close(); len(n.listeners) != 0 {
+			t.Error("a node that is closed serves")
+		}
 	})
+}
+
+// lagging is a listener that takes a while to end.
+type lagging struct{ *crowd }
+
+func (l *lagging) Accept() (net.Conn, error) {
+	conn, err := l.crowd.Accept()
+	time.Sleep(time.Second)
+	return conn, err
 }
 
 // closing is a listener whose node is closed while it accepts.
@@ -327,13 +344,14 @@ func TestJoin(t *testing.T) {
 		n.forget(old)
 		near, far = net.Pipe()
 		defer far.Close()
+		begun := time.Now()
 		ctx, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
 		if _, err := n.Connect(ctx, TCP(near)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with nobody there: %v", err)
 		}
 		_, err := io.Copy(io.Discard, far)
-		if synctest.Wait(); err != nil || len(n.all) != 0 {
+		if synctest.Wait(); err != nil || len(n.all) != 0 || time.Since(begun) != time.Second {
 			t.Errorf("after that there are %d associations, and the other end reads %v", len(n.all), err)
 		}
 		var all []*association

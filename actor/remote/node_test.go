@@ -20,8 +20,8 @@ func TestHello(t *testing.T) {
 		h.yours, h.answer = yours, true
 		return h
 	}
-	self, other := hi, hi
-	self.name, other.tag = "here", 8
+	self, other, stray := hi, hi, hi
+	self.name, other.tag, stray.yours = "here", 8, 2
 	for name, c := range map[string]struct {
 		hellos        []hello
 		greets        bool // this end's own is not written yet
@@ -34,6 +34,7 @@ func TestHello(t *testing.T) {
 		"an answer":                    {hellos: []hello{answers(1)}, state: open},
 		"both":                         {hellos: []hello{hi, answers(1)}, greet: true, answer: true, state: open},
 		"an answer to another one":     {hellos: []hello{answers(2)}},
+		"a hello to another one":       {hellos: []hello{stray}},
 		"of another one, later":        {hellos: []hello{answers(1), other}, state: open},
 		"this system's name":           {hellos: []hello{self}, err: ErrSelf},
 	} {
@@ -115,8 +116,8 @@ func TestOpen(t *testing.T) {
 			if a.alarm.Stop(); !errors.Is(lost[i], c.lost[i]) || lost[i] != nil && c.lost[i] == nil {
 				t.Errorf("%s: association %d is lost for %v", name, i, lost[i])
 			}
-			if gives := lost[i] != nil && !errors.Is(lost[i], errTwin); a.leaves != gives {
-				t.Errorf("%s: association %d leaves: %t", name, i, a.leaves)
+			if gives := lost[i] != nil && !errors.Is(lost[i], errTwin); a.leaves != gives || a.opened == errors.Is(lost[i], errTwin) {
+				t.Errorf("%s: association %d leaves: %t, is open: %t", name, i, a.leaves, a.opened)
 			}
 		}
 		clear(n.all)
@@ -172,9 +173,13 @@ func TestFind(t *testing.T) {
 		"found, and said again": {"/user/x", func(v *victim) {
 			v.gets(t, frameData, header{number: 1}, append(answer(1), append(answer(1), answer(1)...)...))
 		}, nil},
-		"not found":              {"/user/x", func(v *victim) { v.gets(t, frameData, header{number: 1}, []byte{recordFound, 1, 0}) }, ErrNotFound},
-		"found at another peer":  {"/user/x", func(v *victim) { v.a.node.found(&association{}, &record{number: 1, found: true}) }, context.DeadlineExceeded},
-		"lost":                   {"/user/x", func(v *victim) { v.a.lose(ErrLeft) }, actor.ErrUnreachable},
+		"not found":             {"/user/x", func(v *victim) { v.gets(t, frameData, header{number: 1}, []byte{recordFound, 1, 0}) }, ErrNotFound},
+		"found at another peer": {"/user/x", func(v *victim) { v.a.node.found(&association{}, &record{number: 1, found: true}) }, context.DeadlineExceeded},
+		"lost":                  {"/user/x", func(v *victim) { v.a.lose(ErrLeft) }, actor.ErrUnreachable},
+		"lost when it is found": {"/user/x", func(v *victim) {
+			v.a.line.Load().End()
+			v.gets(t, frameData, header{number: 1}, answer(1))
+		}, actor.ErrUnreachable},
 		"lost before":            {"/user/x", nil, actor.ErrUnreachable},
 		"an answer for somebody": {"/user/x", func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(2)) }, context.DeadlineExceeded},
 		"the longest path":       {strings.Repeat("x", maxPath), func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(1)) }, nil},

@@ -92,7 +92,7 @@ func (w *tcp) Address() string {
 		return remote.String() // of a pipe or a Unix socket
 	}
 	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().Is6() {
-		return netip.PrefixFrom(ip.WithZone(""), 64).Masked().String()
+		return netip.PrefixFrom(ip, 64).Masked().String()
 	} else if err == nil {
 		return ip.Unmap().String()
 	}

@@ -186,6 +186,12 @@ func TestSends(t *testing.T) {
 	if err := v.a.Send(context.Background(), reply, actor.Failed{Err: actor.ErrFull}); !errors.Is(err, actor.ErrFull) {
 		t.Errorf("it fails with %v", err)
 	}
+	// And a reply that waits takes no credit.
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	if err := v.a.Send(ctx, reply, word("x")); !errors.Is(err, context.Canceled) || v.a.sentMsgs != 0 {
+		t.Errorf("a reply without room takes credit for %d messages: %v", v.a.sentMsgs, err)
+	}
 	v.a.system.records = 0
 	// A path that no peer would take ends what watches it, and stops nothing.
 	synctest.Test(t, func(t *testing.T) {
