@@ -666,8 +666,9 @@ func (r *driveResources) since(add func(kind byte, name string, v float64)) {
 
 // driveCounters are what the runtime and the operating system count.
 type driveCounters struct {
-	samples []metrics.Sample
-	usage   syscall.Rusage
+	samples    []metrics.Sample
+	usage      syscall.Rusage
+	goroutines int // not the metric, which since Go 1.26 has the runtime's own too
 }
 
 // The metrics that are read, each under a shorter name. What counts up is told as
@@ -682,7 +683,6 @@ var driveMetrics = [...]struct {
 	{metric: "/gc/cycles/total:gc-cycles", name: "gc-cycles", scale: 1},
 	{metric: "/gc/heap/live:bytes", name: "heap-live-B", scale: 1, level: true},
 	{metric: "/sync/mutex/wait/total:seconds", name: "mutex-wait-ns", scale: 1e9},
-	{metric: "/sched/goroutines:goroutines", name: "goroutines", scale: 1, level: true},
 	{metric: "/sched/goroutines-created:goroutines", name: "goroutines-created", scale: 1},
 	{metric: "/sched/threads/total:threads", name: "threads", scale: 1, level: true},
 	{metric: "/cpu/classes/gc/total:cpu-seconds", name: "gc-cpu-ns", scale: 1e9},
@@ -697,6 +697,7 @@ func (c *driveCounters) read() {
 		}
 	}
 	metrics.Read(c.samples)
+	c.goroutines = runtime.NumGoroutine()
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &c.usage)
 }
 
@@ -722,6 +723,7 @@ func (c *driveCounters) since(before *driveCounters, add func(kind byte, name st
 		}
 		add('c', m.name, v*m.scale)
 	}
+	add('c', "goroutines", float64(c.goroutines))
 	then, now := &before.usage, &c.usage
 	add('c', "voluntary-switches", float64(now.Nvcsw-then.Nvcsw))
 	add('c', "involuntary-switches", float64(now.Nivcsw-then.Nivcsw))

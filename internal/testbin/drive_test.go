@@ -687,7 +687,8 @@ func TestCounters(t *testing.T) {
 			t.Errorf("%s: %v, %t", name, v, ok)
 		}
 	}
-	if s.Counters["gc-cycles"] < float64(s.GCs) || s.Counters["goroutines"] < 2 {
+	// Of goroutines the program has three or four; with the runtime's own there are more than that.
+	if n := s.Counters["goroutines"]; s.Counters["gc-cycles"] < float64(s.GCs) || n < 2 || n > 4 {
 		t.Errorf("%+v", s)
 	}
 	if s.Extra != nil {
