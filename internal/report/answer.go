@@ -77,16 +77,19 @@ func subject(c *compare.Comparison) string {
 		return joined(", ", counted(len(t.Cols), columnNoun(c)), rows)
 	}
 	isPeer := func(s compare.Standing) bool { return t.Cols[s.Col].Peer }
-	designs := slices.DeleteFunc(slices.Clone(contenders), isPeer)
-	what := counted(len(designs), columnNoun(c))
-	switch n := len(contenders) - len(designs); {
-	case n > 0 && len(designs) == 0 && t.Rows[0].Base >= 0:
-		return counted(n, "peer") + " against " + t.Cols[t.Rows[0].Base].Name + ", " + rows
-	case n > 0:
-		what = joined(" and ", what, counted(n, "peer"))
+	what, peers := "", len(slices.DeleteFunc(slices.Clone(contenders), func(s compare.Standing) bool { return !isPeer(s) }))
+	if designs := len(contenders) - peers; designs > 0 {
+		what = counted(designs, columnNoun(c))
 	}
-	if refs := slices.ContainsFunc(t.Cols, func(col compare.Column) bool { return col.Ref }); refs && !t.Cols[contenders[0].Col].Ref {
+	if peers > 0 {
+		what = joined(" and ", what, counted(peers, "peer"))
+	}
+	base := t.Rows[0].Base
+	switch isRef := func(col compare.Column) bool { return col.Ref }; {
+	case slices.ContainsFunc(t.Cols, isRef) && !t.Cols[contenders[0].Col].Ref:
 		what += " against references"
+	case base >= 0 && !slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return r.Base != base }):
+		what += " against " + t.Cols[base].Name
 	}
 	return what + ", " + rows
 }

@@ -203,8 +203,7 @@ func sortFindings(c *compare.Comparison) findings {
 	return f
 }
 
-// benchmarks counts the benchmarks of c, each once however many units and values of
-// GOMAXPROCS it has.
+// benchmarks counts the benchmarks of c, each once however many units it has.
 func benchmarks(c *compare.Comparison) int {
 	names := make(map[string]bool)
 	reported, _ := split(c)

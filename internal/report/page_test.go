@@ -105,6 +105,13 @@ func TestHeatMapMarksPeers(t *testing.T) {
 	if got := subject(&compare.Comparison{Tables: []compare.Table{one}}); got != "1 peer against mine, 1 benchmark" {
 		t.Error(got)
 	}
+	// Of three files the first is no contender, and is named.
+	three := compare.Table{Cols: []compare.Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}, Rows: []compare.Row{
+		{Cells: []compare.Cell{{Verdict: compare.Base, N: 9}, one.Rows[0].Cells[1], one.Rows[0].Cells[1]}},
+	}}
+	if got := subject(&compare.Comparison{Col: ".file", Tables: []compare.Table{three}}); got != "2 files against a, 1 benchmark" {
+		t.Error(got)
+	}
 	if got := strings.Join(legend(c), " "); !strings.Contains(got, "peer-") {
 		t.Error(got)
 	}
