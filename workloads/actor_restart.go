@@ -31,27 +31,7 @@ const (
 // "undelivered-found". What is missing of them is their figure's to say and fails no run; what
 // there is too much of does.
 func actorRestart() []Workload {
-	all := []Workload{
-		restartKind{}.workload("", restartDoc),
-		restartKind{retry: true}.workload("retry=on", "8 actors fail at every other message, are restarted and handle it again: what a second try costs"),
-		restartKind{panics: true}.workload("failure=panic", "8 actors panic at every other message and are restarted: what catching a panic costs"),
-	}
-	for i := range all[1:] {
-		all[1+i].TooBig = "variants of one storm, which restart is enough to evaluate"
-	}
-	return all
-}
-
-const restartDoc = "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled"
-
-// restartKind is a variant.
-type restartKind struct {
-	retry  bool // the message that an actor failed on is handled again
-	panics bool // failing is panicking
-}
-
-func (k restartKind) workload(variant, doc string) Workload {
-	a := k.bare(variant, doc)
+	a := bareRestart()
 	a.Op = "a failure with the next message, which the new value handles"
 	a.Checked = "no new value but for a failure; all messages in order, none missing, none twice, though up to 63 wait meanwhile; no message that an actor " +
 		"failed on twice among the dead letters; after each Do, the same of messages that an actor left behind which stopped, that a mailbox dropped, and " +
@@ -60,23 +40,22 @@ func (k restartKind) workload(variant, doc string) Workload {
 		{
 			Name:    refBuffered,
 			Doc:     "goroutines that receive in a loop from a buffered channel, and one around it that recovers",
-			Prepare: func(st Setting) Run { return k.onChannels(st, 2*restartBatch) },
+			Prepare: func(st Setting) Run { return restartOnChannels(st, 2*restartBatch) },
 		},
-		{refUnbuffered, "the same with unbuffered channels", func(st Setting) Run { return k.onChannels(st, 0) }},
+		{refUnbuffered, "the same with unbuffered channels", func(st Setting) Run { return restartOnChannels(st, 0) }},
 	}
-	return a
+	return []Workload{a}
 }
 
-// bare is workload without references.
-func (k restartKind) bare(variant, doc string) Workload {
+// bareRestart is restart without references.
+func bareRestart() Workload {
 	return Workload{
 		Name:     "restart",
-		Variant:  variant,
-		Doc:      doc,
+		Doc:      "8 actors fail at every other message and are restarted: what a failure costs, until the next message is handled",
 		Messages: 2,
 		Shares:   []string{shareRecovered, shareFound},
 		Slicing:  Slicing{Unit: restartSlots * restartBatch},
-		Prepare:  k.onActors,
+		Prepare:  restartOnActors,
 	}
 }
 
@@ -90,7 +69,7 @@ const (
 // errFault is what actors fail with.
 var errFault = errors.New("workloads: a failure on purpose")
 
-// A fault is a message that makes its receiver fail, the first time.
+// A fault is a message that makes its receiver fail.
 type fault struct {
 	from  *slot
 	i     int // which one of the batch
@@ -141,15 +120,14 @@ type slot struct {
 // restarts is what runs in all ways have in common.
 type restarts struct {
 	*progress
-	restartKind
 	meter Meter
 	slots []slot
 
 	lost, found int64 // messages that others than workers left undelivered, in all Dos
 }
 
-func newRestarts(s *progress, k restartKind, st Setting) *restarts {
-	r := &restarts{progress: s, restartKind: k, meter: st.Meter, slots: make([]slot, restartSlots)}
+func newRestarts(s *progress, st Setting) *restarts {
+	r := &restarts{progress: s, meter: st.Meter, slots: make([]slot, restartSlots)}
 	for i := range r.slots {
 		p := &r.slots[i]
 		p.faults, p.requests = make([]fault, restartBatch), make([]request, restartBatch)
@@ -247,24 +225,16 @@ func (l *worker) handle(msg any) (*batchDone, error) {
 // failOn handles a fault.
 func (l *worker) failOn(b *fault) error {
 	p := l.at
-	again := l.retry && b.tries == 1
-	if b.from != p || b.i != p.pair || p.struck || b.tries > 0 && !again {
+	if b.from != p || b.i != p.pair || p.struck || b.tries > 0 {
 		return errors.New("workloads: fault " + strconv.Itoa(b.i) + " came out of turn, or again")
 	}
 	if l.number > p.failures+1 {
 		return l.errValue()
 	}
 	b.tries++
-	if again {
-		p.struck = true
-		return nil
-	}
-	p.struck = !l.retry
+	p.struck = true
 	p.failures++
 	p.failed = l.number
-	if l.panics {
-		panic(errFault)
-	}
 	return errFault
 }
 
@@ -323,9 +293,7 @@ func (r *restarts) check() error {
 	if err := countCheck(asked, failures); err != nil {
 		return err
 	}
-	if !r.retry {
-		lost += failures
-	}
+	lost += failures
 	if found > lost {
 		return errors.New("workloads: of " + strconv.FormatInt(lost, 10) + " undelivered messages " + strconv.FormatInt(found, 10) + " were found among the dead letters")
 	}
@@ -356,23 +324,22 @@ type restartRun struct {
 	abandonments [2]abandoned
 }
 
-func (k restartKind) onActors(st Setting) Run {
-	r := newRestartRun(k, st)
+func restartOnActors(st Setting) Run {
+	r := newRestartRun(st)
 	r.open(st)
 	return r
 }
 
 // newRestartRun makes a run without a system.
-func newRestartRun(k restartKind, st Setting) *restartRun {
+func newRestartRun(st Setting) *restartRun {
 	r := &restartRun{
 		policy: &actor.Supervisor{
 			Decide:      decide,
 			MaxRestarts: -1, // they are what is measured
-			Retry:       k.retry,
 		},
 	}
 	r.system = &system{letter: r.isLetter, failure: r.isFailure}
-	r.work = newRestarts(&r.progress, k, st)
+	r.work = newRestarts(&r.progress, st)
 	r.protocol = r.work
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(r.coordinator, nil) }
 	r.abandonments[1].mailbox = actor.MailboxConfig{Capacity: undeliveredMost / 2, Policy: actor.DropOldest}
@@ -432,7 +399,7 @@ func (r *restartRun) isFailure(f actor.Failure) bool {
 func (r *restartRun) isLetter(l actor.DeadLetter) bool {
 	switch m := l.Msg.(type) {
 	case *fault:
-		if r.work.retry || l.Returned || l.Reason != actor.ErrFailed || l.To != m.from.ref || !errors.Is(l.Cause, errFault) {
+		if l.Returned || l.Reason != actor.ErrFailed || l.To != m.from.ref || !errors.Is(l.Cause, errFault) {
 			return false
 		}
 		r.work.find(m)
@@ -561,25 +528,22 @@ type restartByHand struct {
 	in     []chan any      // a slot's
 }
 
-// onChannels has a goroutine for each slot, with a channel, and one that feeds
+// restartOnChannels has a goroutine for each slot, with a channel, and one that feeds
 // them. No goroutine stops with messages left, for that is nothing that a
 // goroutine with a channel could notice.
-func (k restartKind) onChannels(st Setting, room int) Run {
+func restartOnChannels(st Setting, room int) Run {
 	r := &restartByHand{
 		handRun: newHandRun(),
 		begins:  make(chan *batchDone, restartSlots+1),
 		in:      make([]chan any, restartSlots),
 	}
-	r.work = newRestarts(&r.progress, k, st)
+	r.work = newRestarts(&r.progress, st)
 	r.protocol = r.work
 	r.begun = func() { r.begins <- nil }
 	for i := range r.in {
 		r.in[i] = make(chan any, room)
 		r.launch(func() {
-			p, in := &r.work.slots[i], r.in[i]
-			var again any // the message to try again
-			for over := false; !over; {
-				again, over = r.live(r.work.replace(p), in, again)
+			for p := &r.work.slots[i]; !r.live(r.work.replace(p), r.in[i]); {
 			}
 		})
 	}
@@ -616,43 +580,34 @@ func (r *restartByHand) forward() {
 	}
 }
 
-// live is the time of one value: from its beginning to its failure, when it
-// returns the message that is to be tried again, if any, or to the end of all.
-func (r *restartByHand) live(l *worker, in <-chan any, again any) (retry any, over bool) {
+// live is the time of one value: from its beginning to its failure, or to the end of all.
+func (r *restartByHand) live(l *worker, in <-chan any) (over bool) {
 	var msg any
 	defer func() {
 		if v := recover(); v != nil {
 			err, _ := v.(error)
-			retry, over = r.afterwards(msg, err), false
+			r.afterwards(msg, err)
+			over = false
 		}
 	}()
-	ok := true
-	for msg = again; ok; msg, ok = <-in {
-		if msg == nil {
-			continue // there was none to try again
-		}
+	for msg = range in {
 		m, err := l.handle(msg)
 		if err != nil {
-			return r.afterwards(msg, err), false
+			r.afterwards(msg, err)
+			return false
 		}
 		if m != nil {
 			r.begins <- m
 		}
 	}
-	return nil, true
+	return true
 }
 
-// afterwards decides what becomes of a message that a value has failed on. It
-// returns it if it is to be tried again.
-func (r *restartByHand) afterwards(msg any, err error) (again any) {
-	b, ok := msg.(*fault)
-	switch {
-	case !ok || err != errFault:
-		r.fail(err)
-	case r.work.retry:
-		return b
-	default:
+// afterwards books the message that a value has failed on.
+func (r *restartByHand) afterwards(msg any, err error) {
+	if b, ok := msg.(*fault); ok && err == errFault {
 		r.work.find(b)
+	} else {
+		r.fail(err)
 	}
-	return nil
 }

@@ -7,17 +7,14 @@ import (
 	"github.com/dynolab/dyno/actor"
 )
 
-// actorSuspend is what it costs that an actor does not run for a while.
-func actorSuspend() []Workload { return []Workload{suspendForMessage(), suspendUntilRoom()} }
-
-// suspendForMessage is an actor that is suspended and resumed for each message: it asks for it
+// actorSuspend is an actor that is suspended and resumed for each message: it asks for it
 // itself and says so to another one, which sends it the next message, waits a turn, so that a
 // suspension that is none would be noticed, and resumes it.
 //
 // The [Meter] learns two times, both until that message is handled: of the "cycle", from asking
 // to be suspended, and of the "resume", from asking for that.
-func suspendForMessage() Workload {
-	return Workload{
+func actorSuspend() []Workload {
+	return []Workload{{
 		Name:     "suspend",
 		Doc:      "an actor suspends itself, is sent a message, and resumed by another one: what a cycle costs, until that message is handled",
 		Op:       "such a cycle",
@@ -34,31 +31,7 @@ func suspendForMessage() Workload {
 			},
 			{refUnbuffered, "the same, with unbuffered channels but for the messages", func(st Setting) Run { return suspendOnChannels(st, 0) }},
 		},
-	}
-}
-
-// suspendUntilRoom is backpressure without a goroutine that waits. A message that is sent before
-// there is room would be refused.
-//
-// The [Meter] learns the time of the "cycle", until the sender goes on. There is no telling from
-// outside when there was room: as soon as the receiver has taken the message, which may be before
-// it handles it.
-func suspendUntilRoom() Workload {
-	return Workload{
-		Name:     "suspend",
-		Variant:  "until=room",
-		Doc:      "an actor sends to a mailbox with room for one message and is suspended until there is room: backpressure without waiting",
-		Op:       "such a message",
-		Checked:  "no message is sent while there is no room; all in order, none missing, none twice; the system's own count of suspensions",
-		Messages: 2,
-		TooBig:   "its times of single cycles would have to be kept, several thousand of them",
-		Timings:  suspendTimings[:1],
-		Prepare:  roomOnActors,
-		Refs: []Ref{
-			{refBuffered, "goroutines, a buffered channel of messages and one of word that there is room", func(st Setting) Run { return roomOnChannels(st, 1) }},
-			{refUnbuffered, "the same with unbuffered channels", func(st Setting) Run { return roomOnChannels(st, 0) }},
-		},
-	}
+	}}
 }
 
 // suspendTimings are the times of a cycle.
@@ -80,8 +53,17 @@ type notice struct{ seq int64 }
 // A reminder is a message to oneself.
 type reminder struct{ seq int64 }
 
-// cycles is what runs of both have in common in all ways.
-type cycles struct {
+// now returns the time, if there is a clock.
+func (p *suspensions) now() int64 {
+	if p.meter == nil {
+		return 0
+	}
+	return p.meter.Now()
+}
+
+// suspensions is what runs in all ways have in common. It is used by one at a time: the one that
+// sends a message or resumes hands it over.
+type suspensions struct {
 	*progress
 	meter     Meter
 	sys       *system // nil in references
@@ -89,35 +71,6 @@ type cycles struct {
 	sent      int64   // the last message that was sent; operations count from 1
 	suspended bool    // the actor has asked to be suspended, and not gone on
 	begun     int64   // when it was, in nanoseconds by the Meter's clock
-}
-
-// now returns the time, if there is a clock.
-func (c *cycles) now() int64 {
-	if c.meter == nil {
-		return 0
-	}
-	return c.meter.Now()
-}
-
-// account compares what was handled, and what the system has counted, with what was asked for.
-func (c *cycles) account(handled int64) error {
-	if err := countCheck(c.last, c.sent); err != nil {
-		return err
-	}
-	if err := countCheck(c.last, handled); err != nil || c.sys == nil {
-		return err
-	}
-	if st := c.sys.sys.Stats(); st.Suspends != uint64(c.last) || st.Resumes != uint64(c.last) {
-		return errors.New("workloads: the system counted " + strconv.FormatUint(st.Suspends, 10) + " suspensions and " +
-			strconv.FormatUint(st.Resumes, 10) + " ends of them in " + strconv.FormatInt(c.last, 10) + " operations")
-	}
-	return nil
-}
-
-// suspensions is what runs of suspendForMessage in all ways have in common. It is used by one at a
-// time: the one that sends a message or resumes hands it over.
-type suspensions struct {
-	cycles
 
 	messages  [2]numbered
 	notices   [2]notice
@@ -202,11 +155,24 @@ func (p *suspensions) wakeUp(c *numbered) error {
 	return nil
 }
 
-func (p *suspensions) check() error { return p.account(p.handled) }
+// check compares what was handled, and what the system has counted, with what was asked for.
+func (p *suspensions) check() error {
+	if err := countCheck(p.last, p.sent); err != nil {
+		return err
+	}
+	if err := countCheck(p.last, p.handled); err != nil || p.sys == nil {
+		return err
+	}
+	if st := p.sys.sys.Stats(); st.Suspends != uint64(p.last) || st.Resumes != uint64(p.last) {
+		return errors.New("workloads: the system counted " + strconv.FormatUint(st.Suspends, 10) + " suspensions and " +
+			strconv.FormatUint(st.Resumes, 10) + " ends of them in " + strconv.FormatInt(p.last, 10) + " operations")
+	}
+	return nil
+}
 
 func suspendOnActors(st Setting) Run {
 	r := newActorsRun()
-	p := &suspensions{cycles: cycles{progress: &r.progress, meter: st.Meter, sys: r.system}}
+	p := &suspensions{progress: &r.progress, meter: st.Meter, sys: r.system}
 	r.protocol = p
 	r.begun = func(ctx *actor.Context) error { return ctx.Tell(p.sleeper, nil) }
 	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
@@ -275,7 +241,7 @@ func (p resumer) Receive(ctx *actor.Context, msg any) error {
 // suspendOnChannels has a goroutine each. The suspended one waits at a channel of its own.
 func suspendOnChannels(st Setting, room int) Run {
 	r := newHandRun()
-	p := &suspensions{cycles: cycles{progress: &r.progress, meter: st.Meter}}
+	p := &suspensions{progress: &r.progress, meter: st.Meter}
 	r.protocol = p
 	in := make(chan *numbered, 1) // a mailbox: the message waits there
 	notices, resumes := make(chan *notice, room), make(chan struct{}, room)
@@ -309,148 +275,5 @@ func suspendOnChannels(st Setting, room int) Run {
 		}
 	})
 	r.also(func() { close(notices) })
-	return r
-}
-
-// push is what runs of suspendUntilRoom in all ways have in common.
-type push struct {
-	cycles                // the sender's
-	messages  [4]numbered // one is being handled, one waits, and one is sent
-	reminders [2]reminder
-
-	sender, receiver actor.Ref // of an implementation
-
-	_ [64]byte
-
-	handled int64 // the receiver's
-}
-
-func (p *push) deal(n int) {
-	p.begin(n, 2) // the sender's end and the receiver's
-	p.last += int64(n)
-}
-
-// next returns the next message, if there is one to send in this Do, and what the
-// sender, which is going to be suspended, tells itself.
-func (p *push) next() (*numbered, *reminder) {
-	if p.sent == p.last {
-		p.part()
-		return nil, nil
-	}
-	p.suspended = true
-	p.begun = p.now()
-	p.sent++
-	c, m := &p.messages[p.sent&3], &p.reminders[p.sent&1]
-	c.seq, m.seq = p.sent, p.sent
-	return c, m
-}
-
-// goOn books that the sender is no longer suspended.
-func (p *push) goOn(m *reminder) error {
-	if !p.suspended || m.seq != p.sent {
-		return errTurn("the sender's message to itself", m.seq, p.sent)
-	}
-	p.suspended = false
-	if p.meter != nil {
-		p.meter.Timing(suspendCycle, p.meter.Now()-p.begun)
-	}
-	return nil
-}
-
-// take books a message at the receiver.
-func (p *push) take(c *numbered) error {
-	if c.seq != p.handled+1 {
-		return errTurn("the message", c.seq, p.handled)
-	}
-	if p.handled++; p.handled == p.last {
-		p.part()
-	}
-	return nil
-}
-
-func (p *push) check() error { return p.account(p.handled) }
-
-func roomOnActors(st Setting) Run {
-	r := newActorsRun()
-	p := &push{cycles: cycles{progress: &r.progress, meter: st.Meter, sys: r.system}}
-	r.protocol = p
-	r.begun = func(ctx *actor.Context) error { return ctx.Tell(p.sender, nil) }
-	r.raise(st, func(s *system, ctx *actor.Context) (err error) {
-		p.receiver, err = ctx.Spawn(actor.Props{
-			New: func() actor.Actor { return pushReceiver{p} },
-			// What is sent before there is room comes back, and fails the run.
-			Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.DropNewest},
-		})
-		if err != nil {
-			return err
-		}
-		p.sender, err = s.spawn(ctx, pushSender{p})
-		return err
-	})
-	return r
-}
-
-// A pushSender is the actor that sends when there is room.
-type pushSender struct{ *push }
-
-func (p pushSender) Receive(ctx *actor.Context, msg any) error {
-	if msg != nil {
-		m, ok := msg.(*reminder)
-		if !ok {
-			return errStray()
-		}
-		if err := p.goOn(m); err != nil {
-			return err
-		}
-	} else if p.suspended || p.sent == p.last {
-		return errors.New("workloads: the sender was told twice to begin")
-	}
-	c, m := p.next()
-	if c == nil {
-		return nil
-	}
-	ctx.Suspend(actor.Suspension{Reason: "it waits for room", Capacity: p.receiver})
-	if err := ctx.Tell(p.receiver, c); err != nil {
-		return err
-	}
-	return ctx.Tell(ctx.Self(), m)
-}
-
-// A pushReceiver is the actor that is sent to.
-type pushReceiver struct{ *push }
-
-func (p pushReceiver) Receive(_ *actor.Context, msg any) error {
-	c, ok := msg.(*numbered)
-	if !ok {
-		return errStray()
-	}
-	return p.take(c)
-}
-
-// roomOnChannels has a goroutine each, and a channel that says that there is room.
-func roomOnChannels(st Setting, room int) Run {
-	r := newHandRun()
-	p := &push{cycles: cycles{progress: &r.progress, meter: st.Meter}}
-	r.protocol = p
-	in, taken := make(chan *numbered, room), make(chan struct{}, room)
-	r.worker(func() error {
-		for c, m := p.next(); c != nil; c, m = p.next() {
-			in <- c
-			<-taken
-			if err := p.goOn(m); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	r.launch(func() {
-		for c := range in {
-			taken <- struct{}{}
-			if err := p.take(c); err != nil {
-				r.fail(err)
-			}
-		}
-	})
-	r.also(func() { close(in) })
 	return r
 }

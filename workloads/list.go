@@ -100,7 +100,7 @@ func Small() iter.Seq[Workload] {
 			latency1k.bare,
 			func() Workload { return barePairs(10, "actors=20") },
 			barePingPong,
-			func() Workload { return restartKind{}.bare("", restartDoc) },
+			bareRestart,
 			func() Workload { return bareRing(ringKind{count: 1, size: ringSize}, "") },
 			func() Workload { return bareRing(ringKind{count: 1, size: 10}, "actors=10") },
 			bareSpawnRate,

@@ -99,9 +99,9 @@ func isArmed(t *tick) bool   { return t.state == tickArmed }
 func isLater(t *tick) bool   { return t.state == tickArmed && t.later }
 
 // restarting is a preparation of a restart workload that has been tampered with.
-func restarting(k restartKind, tamper func(r *restartRun)) func(st Setting) Run {
+func restarting(tamper func(r *restartRun)) func(st Setting) Run {
 	return func(st Setting) Run {
-		r := newRestartRun(k, st)
+		r := newRestartRun(st)
 		tamper(r)
 		r.open(st)
 		return r
@@ -110,8 +110,8 @@ func restarting(k restartKind, tamper func(r *restartRun)) func(st Setting) Run 
 
 // mishear is a preparation whose dead letters of type M are not all booked as
 // they are: one is booked as often as given.
-func mishear[M any](k restartKind, times int) func(st Setting) Run {
-	return restarting(k, func(r *restartRun) {
+func mishear[M any](times int) func(st Setting) Run {
+	return restarting(func(r *restartRun) {
 		right := r.letter
 		var done atomic.Bool
 		r.letter = func(l actor.DeadLetter) bool {
@@ -126,45 +126,35 @@ func mishear[M any](k restartKind, times int) func(st Setting) Run {
 	})
 }
 
-var plain, retry, panics restartKind = restartKind{}, restartKind{retry: true}, restartKind{panics: true}
-
 var supervisedSabotages = []struct {
 	name    string
 	prepare func(st Setting) Run
 	harm    func() harm // nil: what prepare does is enough
 	says    string
 }{
-	{"restart: another policy stops", restarting(plain, func(r *restartRun) {
+	{"restart: another policy stops", restarting(func(r *restartRun) {
 		r.policy.Decide = func(actor.Failure) actor.Directive { return actor.Stop }
 	}), nil, "dead letter"},
-	{"restart: all are restarted for one", restarting(plain, func(r *restartRun) {
+	{"restart: all are restarted for one", restarting(func(r *restartRun) {
 		r.policy.Strategy = actor.AllForOne
 	}), nil, "there is to be one new one for each"},
-	{"restart: there is a limit", restarting(plain, func(r *restartRun) { r.policy.MaxRestarts = 20 }), nil, "dead letter"},
-	{"restart: the message is tried again", restarting(plain, func(r *restartRun) {
+	{"restart: there is a limit", restarting(func(r *restartRun) { r.policy.MaxRestarts = 20 }), nil, "dead letter"},
+	{"restart: the message is tried again", restarting(func(r *restartRun) {
 		r.policy.Retry = true
 	}), nil, "out of turn, or again"},
-	{"restart: the message is not tried again", restarting(retry, func(r *restartRun) {
-		r.policy.Retry = false
-	}), nil, "dead letter"},
-	{"restart: a dead letter is found twice", mishear[*fault](plain, 2), nil, "found 2 times"},
-	{"restart: a message left behind is found twice", mishear[*undelivered](retry, 2), nil, "found 2 times"},
-	{"restart: an actor fails that should not", restartKind{}.onActors, once(70, func(actor.ReceiveFunc, *actor.Context, *request) error {
+	{"restart: a dead letter is found twice", mishear[*fault](2), nil, "found 2 times"},
+	{"restart: a message left behind is found twice", mishear[*undelivered](2), nil, "found 2 times"},
+	{"restart: an actor fails that should not", restartOnActors, once(70, func(actor.ReceiveFunc, *actor.Context, *request) error {
 		return errFault
 	}), "a failure on purpose"},
-	{"restart: a fault is lost", restartKind{}.onActors, lose[*fault](70), "out of turn"},
-	{"restart: the next message is lost", restartKind{}.onActors, lose[*request](70), "out of turn"},
-	{"restart: the next message comes twice", restartKind{}.onActors, double[*request](70), "out of turn, or again"},
-	{"restart: a message is tried twice", retry.onActors, double[*fault](0), "out of turn, or again"},
+	{"restart: a fault is lost", restartOnActors, lose[*fault](70), "out of turn"},
+	{"restart: the next message is lost", restartOnActors, lose[*request](70), "out of turn"},
+	{"restart: the next message comes twice", restartOnActors, double[*request](70), "out of turn, or again"},
 
 	{"suspend: a suspension is none", suspendOnActors, resumeAtOnce[*numbered](), "was to be suspended"},
 	{"suspend: an actor is not resumed", suspendOnActors, lose[*reminder](70), "one was lost"},
 	{"suspend: a message is lost on resuming", suspendOnActors, lose[*numbered](70), "one was lost"},
 	{"suspend: a message comes twice on resuming", suspendOnActors, double[*numbered](70), "out of turn, or again"},
-	{"until=room: a suspension is none", roomOnActors, resumeAtOnce[*reminder](), "the mailbox is full"},
-	{"until=room: an actor is not resumed", roomOnActors, lose[*reminder](70), "one was lost"},
-	{"until=room: a message is lost", roomOnActors, lose[*numbered](70), "out of turn"},
-	{"until=room: a message comes twice", roomOnActors, double[*numbered](70), "out of turn, or again"},
 
 	{"timers: a timer's message is lost", timersOnActors, lose[*tick](70), "one was lost"},
 	{"timers: a timer's message comes twice", timersOnActors, double[*tick](70), "came twice"},
@@ -238,7 +228,7 @@ func TestNoSupervisedSabotage(t *testing.T) {
 			run.Close()
 		}
 	}
-	if len(seen) != 4 {
+	if len(seen) != 3 {
 		t.Errorf("%d kinds of runs", len(seen))
 	}
 }
@@ -302,7 +292,7 @@ func TestTimings(t *testing.T) {
 // all, if some actors went on with the value that had failed, or letters were not found.
 func TestShares(t *testing.T) {
 	const asked, left = 300, 3 * 18 // failures, and messages left behind
-	resumed := restarting(plain, func(r *restartRun) {
+	resumed := restarting(func(r *restartRun) {
 		n := 0
 		r.policy.Decide = func(f actor.Failure) actor.Directive {
 			if n++; n%100 == 1 {
@@ -317,13 +307,10 @@ func TestShares(t *testing.T) {
 		recovered        int64
 		letters, missing int64
 	}{
-		{"plain", plain.onActors, asked, asked + left, 0},
-		{"retry", retry.onActors, asked, left, 0},
-		{"panics", panics.onActors, asked, asked + left, 0},
+		{"plain", restartOnActors, asked, asked + left, 0},
 		{"three in a hundred are not restarted", resumed, asked - 3, asked + left, 0},
-		{"a dead letter is not found", mishear[*fault](plain, 0), asked, asked + left, 1},
-		{"a dead letter of a panic is not found", mishear[*fault](panics, 0), asked, asked + left, 1},
-		{"a message left behind is not found", mishear[*undelivered](plain, 0), asked, asked + left, 1},
+		{"a dead letter is not found", mishear[*fault](0), asked, asked + left, 1},
+		{"a message left behind is not found", mishear[*undelivered](0), asked, asked + left, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := new(fakeMeter)

@@ -77,10 +77,6 @@ func TestSessions(t *testing.T) {
 	for _, w := range workloads.All() {
 		for _, name := range []string{w.Refs[0].Name, "lockbased"} {
 			want := expected(w)
-			if w.Variant == "retry=on" && name != "lockbased" {
-				// It has nothing that is not delivered.
-				want = slices.DeleteFunc(want, func(u string) bool { return u == "undelivered-found-%" })
-			}
 			if w.Actors >= countable {
 				want = append(want, "B/actor", "actors")
 			}
