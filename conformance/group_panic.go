@@ -12,54 +12,33 @@ import (
 var panicClauses = []Clause{
 	{
 		Name: "group/panic-is-an-error", Rule: "G7",
-		Why: "a panic becomes the *PanicError of that task's result, with the value and no result value, and others go on",
+		Why: "a panic, also a run-time error's, becomes the *PanicError of that task's result, with the value, the stack and no result value, and others go on; errors.Is and errors.As see through it to the error it carried",
 		Check: check(func(e *Env) {
 			for _, failFast := range []bool{false, true} {
 				p := e.open(group.WithFailFast(failFast))
 				p.run(panicking("boom"))
 				r := p.take()
 				isPanic(e, r, "boom")
+				var pe *group.PanicError
+				e.require(!e.Platform.Stacks || errors.As(r.Err, &pe) && contains(string(pe.Stack), "conformance.explode"),
+					"the stack does not show the function that panicked: ", r.Err)
 				p.waits(r.Err)
+				want := &coded{code: 42}
+				p.run(panicking(want))
+				err := p.take().Err
+				var c *coded
+				e.require(errors.As(err, &c) && c == want && errors.Is(err, want), "errors.As or errors.Is does not find the error that the task panicked with in ", err)
+				if e.Platform.RuntimePanics {
+					var none []int
+					p.run(func(context.Context) (int, error) { return none[e.Seed%7], nil })
+					err := p.take().Err
+					var re runtime.Error
+					e.require(errors.As(err, &re), "the error is ", err, ", want one that unwraps to a runtime.Error")
+				}
 				p.run(value(1))
 				p.takes(1)
 				p.finish(r.Err)
 			}
-		}),
-	},
-	{
-		Name: "group/panic-unwraps", Rule: "G7",
-		Why: "errors.Is and errors.As see through a panic to the error it carried, so that callers can tell reasons apart",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(panicking(&coded{code: 42}))
-			r := p.take()
-			var c *coded
-			e.require(errors.As(r.Err, &c) && c.code == 42, "errors.As does not find the error that the task panicked with in ", r.Err)
-			e.require(errors.Is(r.Err, c), "errors.Is does not find the error that the task panicked with in ", r.Err)
-			p.finish(r.Err)
-		}),
-	},
-	{
-		Name: "group/panic-stack", Rule: "G7", On: Platform{Stacks: true},
-		Why: "a *PanicError carries the stack of the panic, with the function that panicked: without it the fault cannot be found",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(panicking("boom"))
-			r := p.take()
-			var pe *group.PanicError
-			e.require(errors.As(r.Err, &pe), "the error is ", r.Err, ", want a *group.PanicError")
-			e.require(contains(string(pe.Stack), "conformance.explode"), "the stack does not show the function that panicked:\n", string(pe.Stack))
-			p.finish(r.Err)
-		}),
-	},
-	{
-		Name: "group/panic-runtime-error", Rule: "G7", On: Platform{RuntimePanics: true},
-		Why: "run-time errors of a task are panics, too: they unwrap to runtime.Error",
-		Check: oneGroup(func(e *Env, p *probe) {
-			var none []int
-			p.run(func(context.Context) (int, error) { return none[e.Seed%7], nil })
-			r := p.take()
-			var re runtime.Error
-			e.require(errors.As(r.Err, &re), "the error is ", r.Err, ", want one that unwraps to a runtime.Error")
-			p.finish(r.Err)
 		}),
 	},
 	{

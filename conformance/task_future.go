@@ -166,7 +166,7 @@ var taskErrorClauses = []Clause{
 	},
 	{
 		Name: "task/panic", Rule: "X4",
-		Why: "a panic of a task is its failure, with what it panicked with, which errors.Is and errors.As find if it is an error; neither a worker nor the process ends",
+		Why: "a panic of a task, also a run-time error's, is its failure, with the stack and what it panicked with, which errors.Is and errors.As find if it is an error; neither a worker nor the process ends",
 		Check: tasks(func(r *runner) {
 			want := &coded{code: 42}
 			for _, v := range []any{"boom", 7, want} {
@@ -174,28 +174,17 @@ var taskErrorClauses = []Clause{
 				te := r.fails(r.spawn(panicking(v)), cause)
 				r.e.require(te.Panic == v, "the value that the task panicked with is lost: ", te.Error())
 				r.e.require(cause != nil || contains(te.Error(), text(v)), "the error says “", te.Error(), "”, and not what the task panicked with")
+				r.e.require(!r.e.Platform.Stacks || contains(string(te.Stack), "conformance.explode"), "the stack does not show the function that panicked:\n", string(te.Stack))
 				var c *coded
 				r.e.require(v != any(want) || errors.Is(te, want) && errors.As(error(te), &c), "the error does not carry the one that the task panicked with: ", te)
 			}
+			if r.e.Platform.RuntimePanics {
+				var none []int
+				a := r.answer(r.spawn(func(context.Context) (int, error) { return none[r.e.Seed%7], nil }))
+				var re runtime.Error
+				r.e.require(errors.As(a.err, &re), "the failure is ", a.err, ", want one that unwraps to a runtime.Error")
+			}
 			r.gives(r.spawn(returns(1)), 1)
-		}),
-	},
-	{
-		Name: "task/panic-stack", Rule: "X4", On: Platform{Stacks: true},
-		Why: "the failure of a task that panicked carries the stack of the panic, with the function that panicked: without it the fault cannot be found",
-		Check: tasks(func(r *runner) {
-			te := r.fails(r.spawn(panicking("boom")), nil)
-			r.e.require(contains(string(te.Stack), "conformance.explode"), "the stack does not show the function that panicked:\n", string(te.Stack))
-		}),
-	},
-	{
-		Name: "task/panic-runtime-error", Rule: "X4", On: Platform{RuntimePanics: true},
-		Why: "run-time errors of a task are panics, too: they unwrap to runtime.Error",
-		Check: tasks(func(r *runner) {
-			var none []int
-			a := r.answer(r.spawn(func(context.Context) (int, error) { return none[r.e.Seed%7], nil }))
-			var re runtime.Error
-			r.e.require(errors.As(a.err, &re), "the failure is ", a.err, ", want one that unwraps to a runtime.Error")
 		}),
 	},
 }

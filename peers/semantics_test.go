@@ -25,7 +25,7 @@ var semantics = []struct {
 	{"order: results as tasks complete, each once", "next-completion-order next-oldest-first next-result-once go-once"},
 	{"first error: `Wait` waits for all and says the first", "wait-for-all wait-first-error wait-first-by-completion wait-remembers wait-many-callers"},
 	{"fail-fast: the first error cancels the others, with itself as the cause, and all have a result", "failfast-cancels failfast-keeps-tasks failfast-error-is-first"},
-	{"panics: are the error of their task", "panic-is-an-error panic-unwraps panic-stack limit-slot-back-after-failure failfast-off"},
+	{"panics: are the error of their task", "panic-is-an-error limit-slot-back-after-failure failfast-off"},
 	{"`runtime.Goexit`: ends its task only", "goexit-is-an-error goexit-slot-back"},
 	{"cancellation: reaches tasks", "cancel-reaches-tasks"},
 	{"cancellation: `Wait` returns its cause", "wait-cause parent"},

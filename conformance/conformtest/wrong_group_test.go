@@ -717,10 +717,10 @@ var wrongGroups = []wrong{
 	// Panics and Goexit.
 	{"panic taken for success", "panic-is-an-error"},
 	{"panic without its type", "panic-is-an-error"},
-	{"panic that does not unwrap", "panic-unwraps failfast-panic"},
-	{"panic without stack", "panic-stack"},
+	{"panic that does not unwrap", "panic-is-an-error failfast-panic"},
+	{"panic without stack", "panic-is-an-error"},
 	{"panic keeps a value", "panic-is-an-error"},
-	{"run-time errors let through", "panic-runtime-error"},
+	{"run-time errors let through", "panic-is-an-error"},
 	{"panic made an error although off", ""}, // panic-ends-process, see TestPanicEndsProcess
 	{"Goexit hangs", "goexit-is-an-error goexit-last-task goexit-slot-back"},
 	{"Goexit yields no result", "goexit-is-an-error goexit-last-task"},

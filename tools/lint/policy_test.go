@@ -156,7 +156,7 @@ var importPolicy = Policy{
 			Packages: "conformance/...",
 			Why:      "the host adapters bring clauses and testing together and know no implementation, so that one in another module can use them",
 			Ours:     []string{".", "actor", "actor/actortest", "group", "task", "conformance/...", "internal/idle"},
-			TestOurs: []string{"impls/...", "internal/conform", "internal/mutate", "internal/quotetest"},
+			TestOurs: []string{"impls/...", "internal/conform"},
 			Others: []string{
 				"github.com/anishathalye/porcupine",
 				"go.uber.org/goleak",
