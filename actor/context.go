@@ -79,7 +79,7 @@ func (x *Context) Tell(to Ref, msg any) error {
 func (x *Context) TellContext(ctx context.Context, to Ref, msg any) error {
 	c, t := x.turn(), to.cell
 	if t == nil {
-		return c.system.giveBack(to, msg, ErrNobody)
+		return c.system.giveBack(to, msg, ErrZeroRef)
 	}
 	if res := t.port.Send(msg, c.workerFor(t)); res != Sent {
 		return c.untold(ctx, t, msg, res)
@@ -99,7 +99,7 @@ func (c *Cell) untold(ctx context.Context, to *Cell, msg any, res SendResult) er
 // like Tell, but what cannot be sent goes to the dead letters instead of back.
 func (x *Context) Forward(to Ref, msg any) {
 	c, t := x.turn(), to.cell
-	reason := ErrNobody
+	reason := ErrZeroRef
 	if t != nil {
 		res := t.port.Send(msg, c.workerFor(t))
 		if res == Sent {

@@ -36,8 +36,8 @@ var (
 	// never was.
 	ErrUnknown = errors.New("actor: no actor has this PID or address")
 
-	// ErrNobody: the Ref is zero.
-	ErrNobody = errors.New("actor: the Ref is zero")
+	// ErrZeroRef: the Ref is zero.
+	ErrZeroRef = errors.New("actor: the Ref is zero")
 )
 
 // ErrStarted is what Dispatcher.Start returns if the dispatcher has been started
@@ -71,7 +71,7 @@ type SendError struct {
 	Msg any
 	// To is the actor it was for.
 	To Ref
-	// Reason is ErrStopped, ErrFull, ErrDeadlock, ErrNobody, ErrUnknown, or the
+	// Reason is ErrStopped, ErrFull, ErrDeadlock, ErrZeroRef, ErrUnknown, or the
 	// error of the context that ended while the sender waited for room; of a
 	// reply ErrLate; of a message to another system ErrNoLink or what the
 	// link says.

@@ -150,7 +150,7 @@ func (s *System) NewFuture(timeout time.Duration) Future {
 func (s *System) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) Future {
 	f := s.NewFuture(timeout)
 	msg := request(f.ReplyTo())
-	reason := ErrNobody
+	reason := ErrZeroRef
 	if t := to.cell; t != nil {
 		res := t.port.Send(msg, nil)
 		if res == Sent {
@@ -170,7 +170,7 @@ func (x *Context) Ask(to Ref, timeout time.Duration, request func(ReplyTo) any) 
 	c := x.turn()
 	f := c.system.NewFuture(timeout)
 	msg := request(f.ReplyTo())
-	reason := ErrNobody
+	reason := ErrZeroRef
 	if t := to.cell; t != nil {
 		res := t.port.Send(msg, c.workerFor(t))
 		if res == Sent {

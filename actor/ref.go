@@ -27,7 +27,7 @@ func (r Ref) Tell(msg any) error { return r.TellContext(context.Background(), ms
 // have to wait. A nil ctx means context.Background.
 func (r Ref) TellContext(ctx context.Context, msg any) error {
 	if r.cell == nil {
-		return &SendError{Msg: msg, Reason: ErrNobody}
+		return &SendError{Msg: msg, Reason: ErrZeroRef}
 	}
 	if res := r.cell.port.Send(msg, nil); res != Sent {
 		if reason := insist(ctx, r.cell, msg, nil, res); reason != nil {

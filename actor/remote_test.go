@@ -332,7 +332,7 @@ func TestDeliver(t *testing.T) {
 				continue
 			}
 			// It can be sent again, with the answer that is right.
-			want := map[actor.Address]error{a: nil, stranger: actor.ErrNoLink, {}: actor.ErrNobody}
+			want := map[actor.Address]error{a: nil, stranger: actor.ErrNoLink, {}: actor.ErrZeroRef}
 			w, ok := want[to]
 			if !ok {
 				w = actor.ErrUnknown

@@ -29,9 +29,9 @@ var askClauses = []Clause{
 			w.e.same("what Fail returned", re.Fail(errA), nil) // told as a message
 			w.wantLog(d, "1", "2", text(errA))
 			w.e.require(actor.ReplyTo{}.IsZero(), "the zero ReplyTo is not zero")
-			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrNobody)
+			w.returned(actor.ReplyTo{}.Tell(3), actor.Ref{}, 3, actor.ErrZeroRef)
 			w.In(other, func(ctx *actor.Context) {
-				w.returned(ctx.Reply(actor.ReplyTo{}, 4), actor.Ref{}, 4, actor.ErrNobody)
+				w.returned(ctx.Reply(actor.ReplyTo{}, 4), actor.Ref{}, 4, actor.ErrZeroRef)
 			})
 			w.End(r)
 			w.returned(re.Tell(5), r, 5, actor.ErrStopped)

@@ -173,7 +173,7 @@ func (p *performance) play(e *Env, script []scriptLine) {
 	script = p.configure(&config, script)
 	p.w = e.world(config)
 	defer p.w.abandon()
-	p.refs["guardian"], p.refs["nobody"] = p.w.UserGuardian(), actor.Ref{}
+	p.refs["guardian"], p.refs["zero"] = p.w.UserGuardian(), actor.Ref{}
 	for i := range script {
 		p.line(&script[i])
 	}
@@ -334,7 +334,7 @@ func (p *performance) step(words []string) {
 		w.done()
 	default:
 		if !p.waits(words[0], args) && !p.asking(words[0], args) && !p.subscribing(words[0], args) {
-			p.e.same("what an act returned", p.act(&turn{p: p, name: "nobody"}, words), nil)
+			p.e.same("what an act returned", p.act(&turn{p: p, name: "zero"}, words), nil)
 		}
 	}
 }

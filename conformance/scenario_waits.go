@@ -329,7 +329,7 @@ func (p *performance) claim(ok bool, parts ...any) {
 func (p *performance) letter(l actor.DeadLetter) {
 	to := l.To.Name()
 	if l.To.IsZero() {
-		to = "nobody"
+		to = "zero"
 	}
 	entry := text(reasonWord(l.Reason), "/", to, "/", said(l.Msg))
 	if l.Returned {

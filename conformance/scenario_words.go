@@ -231,7 +231,7 @@ var reasons = []struct {
 	{"dropped", actor.ErrDropped},
 	{"failed", actor.ErrFailed},
 	{"unknown", actor.ErrUnknown},
-	{"nobody", actor.ErrNobody},
+	{"zero", actor.ErrZeroRef},
 	{"late", actor.ErrLate},
 	{"taken", actor.ErrTaken},
 	{"timeout", actor.ErrTimeout},

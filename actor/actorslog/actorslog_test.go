@@ -79,7 +79,7 @@ func TestEveryEventIsWritten(t *testing.T) {
 			actor.Failure{Actor: r, Err: errTest, Time: day},
 			actor.DeadLetter{Msg: 1, To: r, Reason: actor.ErrDropped, Time: day},
 			actor.DeadLetter{Msg: 1, To: r, Reason: actor.ErrStopped, Cause: errTest, Time: day},
-			actor.DeadLetter{Msg: 1, Reason: actor.ErrNobody, Returned: true, Time: day},
+			actor.DeadLetter{Msg: 1, Reason: actor.ErrZeroRef, Returned: true, Time: day},
 			actor.LogEvent{Level: actor.LevelWarn, Actor: r, Text: "careful", Time: day},
 			actor.LogEvent{Level: actor.LevelError + 1, Text: "nobody says", Time: day},
 		} {

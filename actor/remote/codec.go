@@ -249,7 +249,7 @@ func (e *Error) Unwrap() error { return e.Is }
 // known are the errors that arrive as what they were. Their places in the list
 // are what is sent: add at the end only.
 var known = []error{
-	actor.ErrStopped, actor.ErrFull, actor.ErrDropped, actor.ErrDeadlock, actor.ErrFailed, actor.ErrUnknown, actor.ErrNobody,
+	actor.ErrStopped, actor.ErrFull, actor.ErrDropped, actor.ErrDeadlock, actor.ErrFailed, actor.ErrUnknown, actor.ErrZeroRef,
 	actor.ErrTimeout, actor.ErrLate, actor.ErrOver, actor.ErrNoLink, actor.ErrUnreachable, actor.ErrGoexit,
 }
 

@@ -84,7 +84,7 @@
 //	spawn NAME OPTION … [refused REASON]        hold NAME
 //	expect children NAME …, child NAME, childless NAME, place PARENT, stashed NUMBER, gone NAME
 //
-// The actor itself is self, the user guardian guardian, and the zero Ref nobody. The message
+// The actor itself is self, the user guardian guardian, and the zero Ref zero. The message
 // 1? is a question, 1.2 has the priority 1, and box:1 is 1 in a box of the typed layer.
 //
 // What follows on NAME(MESSAGE, an entry of middleware or an invoker, says what becomes of

@@ -186,7 +186,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("the dead letters are %v", d)
 			}
 		}
-		refused(typed.Ref[order]{}, actor.ErrNobody)
+		refused(typed.Ref[order]{}, actor.ErrZeroRef)
 		if _, ok := typed.Returned[order](nil); ok {
 			t.Error("Returned of no error")
 		}
