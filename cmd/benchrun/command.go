@@ -2,11 +2,14 @@ package main
 
 import (
 	"embed"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dynolab/dyno/hw"
+	"github.com/dynolab/dyno/internal/report"
 )
 
 // helpFiles are the texts of the commands: help/ab.txt has the usage line and the summary of
@@ -20,6 +23,7 @@ var helpFiles embed.FS
 // computed stands in texts for what the packages know.
 var computed = strings.NewReplacer(
 	"HARDWARE_MAP", hw.DefaultMap, "OUTCOMES\n", outcomeTable("  "), "STATUSES\n", statusTable(), "PARTS", strings.Join(hw.Parts(), ", "), "QUICK", quickCalibration,
+	"SERVICES", strings.Join(slices.Sorted(maps.Keys(report.Services)), ", "),
 )
 
 // newCommand returns the command that help/name.txt tells of, which does run. Each of its

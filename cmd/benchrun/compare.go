@@ -18,12 +18,14 @@ func newCompareCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		err = comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Again: again(cmd, args...)}).show(cmd.OutOrStdout(), format, map[string]func(io.Writer) error{
-			"csv":     func(w io.Writer) error { return report.CSV(w, c) },
-			"json":    func(w io.Writer) error { return report.JSON(w, c, card) },
-			"bencher": func(w io.Writer) error { return report.Bencher(w, c) },
-			"github":  func(w io.Writer) error { return report.GitHubAction(w, c) },
-		})
+		data := map[string]func(io.Writer) error{
+			"csv":  func(w io.Writer) error { return report.CSV(w, c) },
+			"json": func(w io.Writer) error { return report.JSON(w, c, card) },
+		}
+		for name, write := range report.Services {
+			data[name] = func(w io.Writer) error { return write(w, c) }
+		}
+		err = comparison(cmd.OutOrStdout(), c, report.Extra{Card: card, Again: again(cmd, args...)}).show(cmd.OutOrStdout(), format, data)
 		if err != nil {
 			return err
 		}

@@ -81,9 +81,10 @@ func TestHostileNames(t *testing.T) {
 				"md":    markdownOf(t, Comparison(c, Document, Extra{})), "html": pageOf(t, c, Extra{}),
 				"md comment": markdownOf(t, Comment(c, hostile(someVersions, before, controls+strings.Join(markup, "")))),
 				"json":       jsonOf(t, c, nil), "csv": string(render(t, func(w io.Writer) error { return CSV(w, c) })),
-				"json bencher": string(render(t, func(w io.Writer) error { return Bencher(w, c) })),
-				"json action":  string(render(t, func(w io.Writer) error { return GitHubAction(w, c) })),
 				"html conform": string(render(t, hostileMatrix(before, controls+strings.Join(markup, "")).HTML)),
+			}
+			for name, write := range Services {
+				forms["json "+name] = string(render(t, func(w io.Writer) error { return write(w, c) }))
 			}
 			for form, out := range forms {
 				t.Run(strings.Join([]string{name, form, strconv.Quote(before)}, "/"), func(t *testing.T) { harmless(t, form, out, markup) })

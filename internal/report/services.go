@@ -9,9 +9,13 @@ import (
 	"github.com/dynolab/dyno/internal/compare"
 )
 
-// Bencher writes c as Bencher's adapter json reads it, the Bencher Metric Format: of each
+// Services are the formats of services that keep a figure of each commit, by the word that
+// benchrun compare --format has for it: a new format is an entry here.
+var Services = map[string]func(io.Writer, *compare.Comparison) error{"bencher": bencher, "github": gitHubAction}
+
+// bencher writes c as Bencher's adapter json reads it, the Bencher Metric Format: of each
 // benchmark its measures, with the ends of their intervals.
-func Bencher(w io.Writer, c *compare.Comparison) error {
+func bencher(w io.Writer, c *compare.Comparison) error {
 	type metric struct {
 		Value float64  `json:"value"`
 		Lower *float64 `json:"lower_value,omitempty"`
@@ -35,9 +39,9 @@ func Bencher(w io.Writer, c *compare.Comparison) error {
 	return WriteJSON(w, all)
 }
 
-// GitHubAction writes c as github-action-benchmark reads it as its tool customSmallerIsBetter: a
+// gitHubAction writes c as github-action-benchmark reads it as its tool customSmallerIsBetter: a
 // list, which has no place for units of which more is better.
-func GitHubAction(w io.Writer, c *compare.Comparison) error {
+func gitHubAction(w io.Writer, c *compare.Comparison) error {
 	type entry struct {
 		Name  string  `json:"name"`
 		Unit  string  `json:"unit"`
