@@ -105,7 +105,7 @@ func (c *Cell) BeginTurn(w Worker) bool {
 // turn; if not, what was accepted and not handled waits, or is handed to
 // Undelivered by Port.Close.
 func (c *Cell) Invoke(msg any) bool {
-	if forges(msg) {
+	if forges(msg) { // it was sent, though only the runtime may make it
 		return c.Invoke(Forged{msg})
 	}
 	c.left--
@@ -171,7 +171,7 @@ func caught(recovered any) error {
 // implementation does when it has made the actor idle.
 func (c *Cell) Pending() bool { return c.signals.pending() }
 
-// Undelivered takes a message that Send had accepted and that is not going to
+// Undelivered takes a message that Send had accepted and the actor is not going to
 // handle: with ErrStopped what Close finds, with ErrDropped what DropOldest
 // drops. Any goroutine may call it.
 func (c *Cell) Undelivered(msg any, reason error) {

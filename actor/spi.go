@@ -67,8 +67,8 @@ type Dispatcher interface {
 	AddStats(s *Stats)
 }
 
-// Synchronous is a Dispatcher without workers: turns run on the goroutine of
-// the goroutine that calls RunUntilIdle, or waits in SendWait, and at no other time.
+// Synchronous is a Dispatcher without workers: turns run on the
+// goroutine that calls RunUntilIdle, or waits in SendWait, and at no other time.
 type Synchronous interface {
 	Dispatcher
 

@@ -272,10 +272,10 @@ func (w *worker) serve() (again bool) {
 		inTurn = b
 		v := b.turn(w, &msg)
 		inTurn = nil
-		again := b.rest(v)
+		ready := b.rest(v)
 		invariants.Window()
 		d.mu.Lock()
-		if again {
+		if ready {
 			d.ready.Push(b)
 		}
 	}

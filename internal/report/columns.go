@@ -15,8 +15,10 @@ import (
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// The columns of a comparison's tables, as data: a new one is an entry here, and text,
-// Markdown, HTML and CSV have it.
+// The columns of a comparison's full tables, as data: what is an entry of
+// figureMaker.columns is in text, Markdown and HTML, and CSV has a list of its own. Those of
+// the summary, which benchrun compare prints by default, are in summary.go. A test that fails
+// names the command that rewrites the golden files.
 
 // A place is a cell, and where it stands.
 type place struct {

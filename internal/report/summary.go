@@ -15,7 +15,7 @@ import (
 	"github.com/dynolab/dyno/internal/targets"
 )
 
-// A terminal has a habit of so many lines of so many columns. A summary keeps to it as far as
+// A terminal usually has so many lines of so many columns. A summary fits into them as far as
 // that cuts nothing that matters.
 const (
 	SummaryLines   = 24

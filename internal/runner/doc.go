@@ -5,9 +5,9 @@
 //
 //  1. A [Config] becomes a plan without cases. Of a run that is resumed, what was not
 //     given is what it was (config.go).
-//  2. It is checked that the machine is idle (runner.go).
-//  3. Test binaries are built in a scratch folder and listed, of one version ([List]) or
-//     of two (versions.go), and the plan is completed.
+//  2. Test binaries are built in a scratch folder and listed, of one version (packages.go)
+//     or of two (versions.go), and the plan is completed.
+//  3. It is checked that the machine is idle (runner.go).
 //  4. What is to be measured into one file is a job: the plan, its subject and the
 //     circumstances. It is opened, announced, measured and closed (job.go).
 //
