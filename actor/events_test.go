@@ -444,7 +444,7 @@ func TestMisuseOfEvents(t *testing.T) {
 	for name, f := range map[string]func(){
 		"capacity 0":     func() { actor.Subscribe[int](&e, 0) },
 		"nil function":   func() { actor.SubscribeFunc[int](&e, nil) },
-		"nobody":         func() { actor.SubscribeActor[int](&e, actor.Ref{}, 1) },
+		"zero Ref":       func() { actor.SubscribeActor[int](&e, actor.Ref{}, 1) },
 		"a backlog of 0": func() { actor.SubscribeActor[int](&e, h.System.UserGuardian(), 0) },
 	} {
 		func() {

@@ -75,7 +75,7 @@ func TestAskWaitsForRoom(t *testing.T) {
 			Mailbox: actor.MailboxConfig{Capacity: 1, Policy: actor.Block},
 		})
 		var fs []actor.Future
-		for i := range 2 { // one in its hands and one in the mailbox
+		for i := range 2 { // one is handled and one waits
 			fs = append(fs, h.System.Ask(slow, 0, ask(i)))
 			synctest.Wait()
 		}

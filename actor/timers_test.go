@@ -453,7 +453,7 @@ func TestWallAlarm(t *testing.T) {
 
 // TestTimersStopOrDue: of every start comes exactly one of a stop that returned
 // true and a call of due, however many stop it while it rings. Starts that are
-// replaced come to nothing or to a call.
+// replaced have one call or none.
 func TestTimersStopOrDue(t *testing.T) {
 	rounds := 20_000
 	if testing.Short() {

@@ -54,7 +54,7 @@ var accountClauses = []Clause{
 	},
 	{
 		Name: "actor/everything-at-once", Rule: "FR-009", Kind: Stochastic,
-		Why:   "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and everybody stops",
+		Why:   "whatever actors do at the same time – spawn, send, forward, become, fail, stop, each in any order, and the system is shut down in between – every message is accounted for, and every actor stops",
 		Check: races(actorStorm),
 	},
 }

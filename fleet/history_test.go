@@ -65,7 +65,7 @@ func operations(t *testing.T, text string) (ops []porcupine.Operation, begun int
 	return ops, begun
 }
 
-// The check finds two that overlap, and forgives one that was killed.
+// The check finds two that overlap, and ignores one that was killed.
 func TestCheckAlone(t *testing.T) {
 	for text, want := range map[string]bool{
 		"begin 1 10\nend 1 20\nbegin 2 30\nend 2 40\n": true,

@@ -105,7 +105,7 @@ func layOut(folder, program string) error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &readOnly); err != nil {
 		return fmt.Errorf("a root file system that can only be read needs Linux 5.12: %w", err)
 	}
-	job, err := os.Open(folder) // below /tmp it is out of sight in a moment
+	job, err := os.Open(folder) // below /tmp it is hidden by the next mount
 	if err != nil {
 		return err
 	}

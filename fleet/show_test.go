@@ -85,7 +85,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What a job has come to is an error unless it has results.
+// The outcome of a job is an error unless it has results.
 func TestStoredErr(t *testing.T) {
 	for outcome, want := range map[string]string{Done: "", Cancelled: "the job was cancelled", Failed: `the job has no results (failed): why\a`, Refused: `the job has no results (refused): why\a`} {
 		err := (&Stored{Result: Result{Outcome: outcome, Said: "why\a"}}).Err()

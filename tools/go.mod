@@ -1,5 +1,5 @@
-// Developer tools, pinned. They are a module of their own so that nobody who
-// builds dyno has to download them; `make check` builds them into bin/.
+// Developer tools, pinned. They are a module of their own so that a user who
+// builds dyno does not download them; `make check` builds them into bin/.
 module github.com/dynolab/dyno/tools
 
 go 1.26.0

@@ -81,7 +81,7 @@ func TestEveryEventIsWritten(t *testing.T) {
 			actor.DeadLetter{Msg: 1, To: r, Reason: actor.ErrStopped, Cause: errTest, Time: day},
 			actor.DeadLetter{Msg: 1, Reason: actor.ErrZeroRef, Returned: true, Time: day},
 			actor.LogEvent{Level: actor.LevelWarn, Actor: r, Text: "careful", Time: day},
-			actor.LogEvent{Level: actor.LevelError + 1, Text: "nobody says", Time: day},
+			actor.LogEvent{Level: actor.LevelError + 1, Text: "unnamed level", Time: day},
 		} {
 			e.Publish(ev)
 		}
@@ -108,7 +108,7 @@ func TestEveryEventIsWritten(t *testing.T) {
 		at+`WARN msg="dead letter"`+who+` message=int reason="actor: the actor has stopped" cause="it broke"`,
 		at+`DEBUG msg="message returned" message=int reason="actor: the Ref is zero"`,
 		at+`WARN msg=careful`+who,
-		at+`ERROR+1 msg="nobody says"`,
+		at+`ERROR+1 msg="unnamed level"`,
 	)
 }
 

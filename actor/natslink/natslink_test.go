@@ -59,18 +59,18 @@ func TestDial(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make(chan any)
-	b.Spawn("desk", remotetest.Func(func(_ *actor.Context, msg any) error { got <- msg; return nil }))
-	desk, err := peer.Find(ctx, "/user/desk")
+	b.Spawn("shop", remotetest.Func(func(_ *actor.Context, msg any) error { got <- msg; return nil }))
+	shop, err := peer.Find(ctx, "/user/shop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := desk.Tell(remotetest.Text("hello")); err != nil {
+	if err := shop.Tell(remotetest.Text("hello")); err != nil {
 		t.Fatal(err)
 	}
 	if m := <-got; m != remotetest.Text("hello") {
 		t.Errorf("got %v", m)
 	}
-	if _, err := bus.Dial(ctx, a.Node, "nobody"); !errors.Is(err, nats.ErrNoResponders) {
+	if _, err := bus.Dial(ctx, a.Node, "absent"); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("a system that no process serves: %v", err)
 	}
 }

@@ -454,7 +454,7 @@ func TestTicks(t *testing.T) {
 		"sent":              {func(a *association) { a.sent = []*frame{{at: a.now}} }, true, false},
 		"being filled":      {func(a *association) { a.filling = &frame{} }, true, false},
 		"leaving":           {func(a *association) { a.leaving = true }, true, false},
-		"knows nobody":      {func(a *association) { a.state = greeting }, true, false},
+		"knows no peer":     {func(a *association) { a.state = greeting }, true, false},
 		"and greeted early": {func(a *association) { a.state, a.greeted = greeting, a.now.Add(-resendOf) }, true, false},
 	} {
 		clock := still()
@@ -860,11 +860,11 @@ func TestDeadLetters(t *testing.T) {
 		"a request is taken":           {path: at.Path, id: at.PID.String(), codec: "q", text: "keep", asks: true},
 		"no codec":                     {path: at.Path, id: at.PID.String(), codec: "none", reason: ErrNoCodec},
 		"not readable":                 {path: at.Path, id: at.PID.String(), codec: "q", text: "bad", asks: true, reason: ErrUndecoded},
-		"nobody":                       {path: "/user/nobody", id: "55", codec: "w", reason: actor.ErrUnknown},
-		"nobody and no codec":          {path: "/user/nobody", id: "55", codec: "none", reason: ErrNoCodec},
-		"nobody is asked":              {path: "/user/nobody", id: "55", codec: "q", text: "keep", asks: true, reason: actor.ErrUnknown},
-		"nobody is asked, in words":    {path: "/user/nobody", id: "55", codec: "w", asks: true, reason: actor.ErrUnknown},
-		"nobody is asked, for another": {path: "/user/nobody", id: "55", codec: "q", text: "lose", asks: true, reason: actor.ErrUnknown},
+		"absent":                       {path: "/user/absent", id: "55", codec: "w", reason: actor.ErrUnknown},
+		"absent and no codec":          {path: "/user/absent", id: "55", codec: "none", reason: ErrNoCodec},
+		"absent is asked":              {path: "/user/absent", id: "55", codec: "q", text: "keep", asks: true, reason: actor.ErrUnknown},
+		"absent is asked, in words":    {path: "/user/absent", id: "55", codec: "w", asks: true, reason: actor.ErrUnknown},
+		"absent is asked, for another": {path: "/user/absent", id: "55", codec: "q", text: "lose", asks: true, reason: actor.ErrUnknown},
 		"has stopped":                  {path: at.Path, id: at.PID.String(), codec: "w", before: func(v *victim) { v.sys.Stop(v.target); v.sys.RunUntilIdle() }, reason: actor.ErrUnknown},
 		"full":                         {codec: "w", mailbox: &full, before: held, reason: actor.ErrFull},
 		"ends the goroutine":           {codec: "w", mailbox: &ends, reason: ErrMailbox, says: errGoexit.Error()},
@@ -1116,7 +1116,7 @@ func TestEnded(t *testing.T) {
 		}
 	}
 	v := newVictim(t, still())
-	v.gets(t, frameData, header{number: 1}, appendPlace([]byte{recordWatch}, actor.Address{Path: "/user/nobody", PID: pid("55")}))
+	v.gets(t, frameData, header{number: 1}, appendPlace([]byte{recordWatch}, actor.Address{Path: "/user/absent", PID: pid("55")}))
 	if v.a.system.records != 1 || v.a.filling == nil || v.a.filling.buf[headerSize] != recordEnded {
 		t.Error("the end of what was never there is not told")
 	}

@@ -6,8 +6,8 @@
 //	remote.Binary[Order](codecs, "shop.Order")
 //	node, err := remote.NewNode(sys, remote.Config{Codecs: codecs})
 //	peer, err := node.Dial(ctx, "10.0.0.7:7000", tlsConfig)  // the other one: node.Serve(listener)
-//	desk, err := peer.Find(ctx, "/user/desk")
-//	err = desk.Tell(Order{…})
+//	shop, err := peer.Find(ctx, "/user/shop")
+//	err = shop.Tell(Order{…})
 //
 // What it promises: what goes from one node to another arrives in the order of
 // sending and at most once, as long as the association of the two lasts; each message is

@@ -304,7 +304,7 @@ func TestHostile(t *testing.T) {
 	// A message for an actor, number n of the table, and of the type "w", number 1.
 	define := func(n uint64, flags byte) []byte {
 		m := binary.AppendUvarint([]byte{recordMessage}, n)
-		m = append(appendText(appendText(m, "/user/nobody"), "55"), 1)
+		m = append(appendText(appendText(m, "/user/absent"), "55"), 1)
 		if n == 1 {
 			m = appendText(m, "w")
 		}

@@ -322,7 +322,7 @@ func TestSpinSaysWhat(t *testing.T) {
 	}{
 		{"a call in a bubble", spinning, inBubble, "something spins, for "},
 		{"a call outside", forever, onGoroutinesOf, "something spins, for "},
-		{"before rest", spinning, onGoroutinesOf, "does not come to rest: something spins"},
+		{"before rest", spinning, onGoroutinesOf, "is never at rest: something spins"},
 	} {
 		spinOver.Store(false)
 		watch := newLookout(time.Hour, &conformance.Env{Impl: test.impl, Seed: 1, Rounds: 1}, true)

@@ -194,7 +194,7 @@ func onGoroutines(watch *lookout, check func(*conformance.Env) error) error {
 		select {
 		case err := <-done:
 			if spun.Load() {
-				return hung(e, "does not come to rest: something spins", allStacks())
+				return hung(e, "is never at rest: something spins", allStacks())
 			}
 			return err
 		case <-look.C:

@@ -61,7 +61,7 @@ __attribute__((naked, used)) void __wrap_tinygo_scanCurrentStack(void) {
 
 #else
 
-// A processor of which nobody has looked how it is there.
+// Other processors: whether they need this is not known.
 void __wrap_tinygo_scanCurrentStack(void) {
 	__real_tinygo_scanCurrentStack();
 }

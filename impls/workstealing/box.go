@@ -28,7 +28,7 @@ import (
 type box struct {
 	// word packs phase, locked, waiting and shut, and of a lane side, count and owner.
 	// Setting phase to scheduled hands first from the sender to the turn; clearing
-	// locked hands the chain in from one who had it to the next; raising count
+	// locked hands in, the chain, from each goroutine that had it to the next; raising count
 	// hands a message from the owner of the lane to who takes the chain.
 	word atomic.Uint32
 
@@ -106,7 +106,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	}
 	b.in.push(msg)
 	n := b.in.n
-	b.word.Store(v | bitWaiting) // hands in over; the actor has been scheduled
+	b.word.Store(v | bitWaiting) // hands b.in over; the actor has been scheduled
 	if n&(n-1) == 0 && w != nil {
 		w.offer(b, int(n))
 	}

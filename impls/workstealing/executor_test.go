@@ -582,7 +582,7 @@ func TestFindLeavesNothingBehind(t *testing.T) {
 		for i := range fs {
 			fs[i] = task.Go(x, one)
 		}
-		x.pool.search.Add(^uint32(0)) // it has looked while they were in a goroutine's hands
+		x.pool.search.Add(^uint32(0)) // it has looked while a goroutine held them
 		w := x.pool.unpark()
 		x.pool.running.Add(1)
 		j := w.find()

@@ -96,7 +96,7 @@ func (w *worker) takeLane(b *box, msg any) bool {
 	b.in.link(one)
 	w.lane = lane{b, tag | phaseScheduled, [2]*[large]any{(*[large]any)(one.msgs), (*[large]any)(other.msgs)}}
 	one.msgs[0] = msg
-	b.word.Store(v | bitWaiting | tag | laneCount) // hands in over, with the lane
+	b.word.Store(v | bitWaiting | tag | laneCount) // hands b.in over, with the lane
 	return true
 }
 

@@ -197,7 +197,7 @@ func searching(search uint32) uint32 { return search % oneRound }
 func round(search uint32) uint32 { return search / oneRound }
 
 // wake starts a worker now, unless one is searching already. It is called after a job became
-// visible that no worker is going to come to: by a sender from outside, who is about to give
+// visible that no worker is going to reach: by a sender from outside, who is about to give
 // up its processor as a rule, and by the watchdog.
 func (p *Pool) wake() {
 	for {
@@ -463,7 +463,7 @@ func (p *Pool) end() {
 }
 
 // visible reports whether there is a job that a searching worker should take. Who stops
-// looking asks it, and relies on the answer: what is left for a worker to come to itself the
+// looking asks it, and relies on the answer: what is left for a worker to reach itself the
 // watchdog looks after from now on, since the job that this one is in may wait for it.
 func (p *Pool) visible() bool {
 	if p.queued() {

@@ -37,7 +37,7 @@ func (s *Settings) Add(key, value string) {
 	s.List[i].Values, s.has[[2]string{key, value}] = append(s.List[i].Values, value), true
 }
 
-// Circumstances are what a reader needs to judge a figure, as configuration
+// Circumstances are what a reader needs to interpret a figure, as configuration
 // lines of the Go benchmark format. FORMAT.md explains the keys.
 type Circumstances struct {
 	// Machine is a name for machines of this kind, fit for a folder: CPU model,

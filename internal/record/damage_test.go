@@ -167,7 +167,7 @@ func TestResumes(t *testing.T) {
 	}
 }
 
-// TestSum: the sum of a part is that of its lines and of the sum before it, whoever has written it.
+// TestSum: the sum of a part is that of its lines and of the sum before it, whatever program has written it.
 func TestSum(t *testing.T) {
 	_, whole := written(t)
 	var got []string

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// table writes what the lines of a file come to, as Markdown: a row for each kind of plant.
+// table writes what the lines of a file show, as Markdown: a row for each kind of plant.
 func table(w io.Writer, data []byte) error {
 	var all []plant
 	for line := range bytes.Lines(data) {

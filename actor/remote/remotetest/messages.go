@@ -105,12 +105,12 @@ var messages = []clause{
 		name: "find",
 		why:  "an actor is found by its path, and no other is",
 		check: func(w *world) {
-			r := w.b.Spawn("desk", Func(func(*actor.Context, any) error { return nil }))
+			r := w.b.Spawn("shop", Func(func(*actor.Context, any) error { return nil }))
 			ctx := context.Background()
-			if got, err := w.ab.Find(ctx, "/user/desk"); err != nil || got != w.a.Abroad(r) {
+			if got, err := w.ab.Find(ctx, "/user/shop"); err != nil || got != w.a.Abroad(r) {
 				w.Errorf("found %v, %v, want %v", got, err, r)
 			}
-			for _, path := range []string{"/user/nobody", "", "desk"} {
+			for _, path := range []string{"/user/absent", "", "shop"} {
 				if got, err := w.ab.Find(ctx, path); !errors.Is(err, remote.ErrNotFound) {
 					w.Errorf("%q is %v, %v", path, got, err)
 				}
@@ -122,7 +122,7 @@ var messages = []clause{
 			defer end()
 			waiting := make(chan error)
 			go func() {
-				_, err := w.ab.Find(ctx, "/user/desk")
+				_, err := w.ab.Find(ctx, "/user/shop")
 				waiting <- err
 			}()
 			time.Sleep(time.Millisecond) // until it waits, as a rule; it may come later as well
@@ -130,7 +130,7 @@ var messages = []clause{
 			if err := <-waiting; !errors.Is(err, actor.ErrUnreachable) {
 				w.Errorf("when the association is lost: %v", err)
 			}
-			if _, err := w.ab.Find(ctx, "/user/desk"); !errors.Is(err, actor.ErrUnreachable) {
+			if _, err := w.ab.Find(ctx, "/user/shop"); !errors.Is(err, actor.ErrUnreachable) {
 				w.Errorf("over a lost association: %v", err)
 			}
 		},
@@ -149,9 +149,9 @@ var messages = []clause{
 			w.letters(w.b, 1, actor.ErrStopped)
 			other := in.ref.Address()
 			other.Path += "x"
-			nobody, err := w.a.Sys.ResolveAddress(other)
+			absent, err := w.a.Sys.ResolveAddress(other)
 			w.must(err)
-			w.must(nobody.Tell(Count(2)))
+			w.must(absent.Tell(Count(2)))
 			w.letters(w.b, 1, actor.ErrUnknown)
 
 			p, hold, release := w.held()

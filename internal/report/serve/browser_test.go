@@ -341,7 +341,7 @@ func TestBrowserWide(t *testing.T) {
 	}
 }
 
-// On a phone the intervals of changes are in sight, and a name of usual length is in one line.
+// On a phone the intervals of changes are visible, and a name of usual length is in one line.
 func TestBrowserPair(t *testing.T) {
 	b := reportTab(t, "intel-xeon-2c-linux-amd64/20261122-023338-ab-69d75370-4f3837d0.bench", 390)
 	shown := eval[[]int](b, `((e) => [e.scrollWidth - e.clientWidth, Math.max(...[...e.querySelectorAll("tbody tr > :first-child")].map((e) => e.getBoundingClientRect().height)) > 36 ? 2 : 1])(document.querySelector(".wide:has(.pair)"))`)
@@ -362,7 +362,7 @@ func TestBrowserPair(t *testing.T) {
 		});
 	})).length])([...document.querySelectorAll("h3")])`)
 	if hidden > 0 || words[0] == 0 || words[1] > 0 {
-		t.Errorf("%d tables with an interval out of sight; %d of %d headings break within a word", hidden, words[1], words[0])
+		t.Errorf("%d tables with an interval that is hidden; %d of %d headings break within a word", hidden, words[1], words[0])
 	}
 }
 
