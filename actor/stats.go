@@ -15,7 +15,7 @@ type Stats struct {
 	Steals   uint64 // actors that a worker took from another worker
 	Parks    uint64 // times a worker went to sleep for lack of work
 	Wakes    uint64 // times a sleeping worker was woken, or one started
-	Workers  int    // workers there are now, asleep or not
+	Workers  int    // workers there are now, parked or not
 
 	Actors      int    // actors that have not stopped, with the three guardians
 	Spawned     uint64 // actors ever spawned, with the three guardians

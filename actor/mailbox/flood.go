@@ -5,7 +5,7 @@ import "sync"
 // Keep is the number of messages for which an actor that has none keeps memory.
 // What is larger goes to a pool, from where the next flood gets it: a flood should
 // not be remembered for ever by every actor that saw one, but a stream of
-// messages, which finds the actor asleep often, should not have its memory grow
+// messages, which often finds the actor idle, should not have its memory grow
 // again every time.
 const Keep = 1 << 10
 
@@ -46,7 +46,7 @@ var (
 // Append returns msgs with msg behind them. It is for an implementation whose
 // plain mailbox is not a Queue but a batch: a slice to which senders append, and
 // which a turn takes as a whole in exchange for an empty one. It and Discard are inlined, since
-// they are called for every message that finds an actor asleep.
+// they are called for every message that finds an actor idle.
 func Append(msgs []any, msg any) []any {
 	if len(msgs) == cap(msgs) {
 		msgs = batches.grow(msgs)

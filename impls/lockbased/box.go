@@ -14,9 +14,9 @@ import (
 type phase uint8
 
 const (
-	asleep    phase = iota // a sender schedules it
-	scheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
-	suspended              // only Wake schedules it
+	phaseIdle      phase = iota // a sender schedules it
+	phaseScheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
+	phaseSuspended              // only Wake schedules it
 )
 
 // box is an actor with its mailbox: its [actor.Port].
@@ -59,7 +59,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		return actor.Closed
 	}
 	b.in = mailbox.Append(b.in, msg)
-	if b.phase != scheduled {
+	if b.phase != phaseScheduled {
 		b.scheduleUnlock(false, from)
 		return actor.Sent
 	}
@@ -78,11 +78,11 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 // many messages.
 const nudge = 32
 
-// scheduleUnlock schedules the actor if it is asleep or, for system messages,
+// scheduleUnlock schedules the actor if it is idle or, for system messages,
 // suspended, and unlocks mu.
 func (b *box) scheduleUnlock(system bool, from actor.Worker) {
-	if b.phase == asleep || system && b.phase == suspended {
-		b.phase = scheduled
+	if b.phase == phaseIdle || system && b.phase == phaseSuspended {
+		b.phase = phaseScheduled
 		b.mu.Unlock()
 		invariants.Window()
 		b.d.schedule(b, from)
@@ -219,12 +219,12 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if invariants.Enabled && b.phase != scheduled {
+	if invariants.Enabled && b.phase != phaseScheduled {
 		invariants.Violated("lockbased", "an actor in a turn is scheduled")
 	}
 	switch v {
 	case actor.Suspended:
-		b.phase = suspended
+		b.phase = phaseSuspended
 	case actor.Continue:
 		if invariants.Enabled && left > 0 {
 			invariants.Violated("lockbased", "a turn that continues has handled all it took")
@@ -232,13 +232,13 @@ func (b *box) rest(v actor.Verdict) (again bool) {
 		if len(b.in) > 0 || b.bound != nil && b.bound.Len() > 0 {
 			return true
 		}
-		b.phase = asleep
+		b.phase = phaseIdle
 		b.out, b.pos = b.out[:0], 0
 		mailbox.Discard(&b.in)
 		mailbox.Discard(&b.out)
 	}
 	if b.cell.Pending() {
-		b.phase = scheduled
+		b.phase = phaseScheduled
 		return true
 	}
 	return false

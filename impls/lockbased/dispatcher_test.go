@@ -207,7 +207,7 @@ func TestMaxWorkers(t *testing.T) {
 func TestMessageAtTheEndOfATurn(t *testing.T) {
 	for _, cfg := range []actor.MailboxConfig{{}, {Policy: actor.Block, Capacity: 2}} {
 		b := newBox(newDispatcher(1, 1), cfg)
-		b.phase = scheduled
+		b.phase = phaseScheduled
 		b.Send("late", nil)
 		if !b.rest(actor.Continue) {
 			t.Errorf("%+v: the actor sleeps, and a message waits", cfg)
@@ -438,7 +438,7 @@ func (c closes) Done() <-chan struct{} {
 func TestRefusedAtTheEndOfTheContext(t *testing.T) {
 	for range 20 { // either may be seen first
 		b := newBox(newDispatcher(1, 1), actor.MailboxConfig{Policy: actor.Block, Capacity: 1})
-		b.phase = scheduled
+		b.phase = phaseScheduled
 		b.Send(0, nil)
 		if err := b.SendWait(closes{t.Context(), b}, 1, nil); err != actor.ErrStopped {
 			t.Errorf("SendWait: %v", err)
@@ -451,7 +451,7 @@ func TestEachStepOfAMailbox(t *testing.T) {
 	d := newDispatcher(1, 1)
 	d.workers, d.idle = 1, []*worker{{d: d, wake: make(chan struct{}, 1)}}
 	b := newBox(d, actor.MailboxConfig{})
-	b.phase = scheduled
+	b.phase = phaseScheduled
 	d.ready.Push(b)
 	for i := range nudge {
 		if len(d.idle) != 1 {

@@ -47,7 +47,7 @@
 //
 // Each actor has a mailbox with a mutex; all actors of a [Dispatcher] share one
 // ready queue, and its idle workers one list, behind a second mutex. A sender
-// puts the message into the mailbox and, if the actor was asleep, the actor
+// puts the message into the mailbox and, if the actor was idle, the actor
 // into the ready queue. A worker takes the actor that is ready longest and runs
 // its turn. There are as many workers as processors.
 //
@@ -77,7 +77,7 @@
 //
 //  1. An actor is in the ready queue, or in a turn, or on the way from one to
 //     the other, or stopped, exactly when its phase is scheduled; so never twice.
-//  2. An actor is asleep only if no message waits, and suspended only if no
+//  2. An actor is idle only if no message waits, and suspended only if no
 //     system message does. The sender queues, then looks at the phase; the end
 //     of a turn sets the phase, then looks at the queues; user messages and the
 //     phase are behind one mutex, and a system message is queued before Wake
@@ -110,8 +110,8 @@
 //     other.
 //   - Waking a worker for every actor that becomes ready: a hop between two
 //     actors then costs a park and a wake-up, several times the rest.
-//   - Giving a large queue's memory back when the actor falls asleep: in a stream
-//     of messages the receiver falls asleep all the time. It goes to a pool.
+//   - Giving a large queue's memory back when the actor goes idle: in a stream
+//     of messages the receiver goes idle all the time. It goes to a pool.
 //   - A lock at the end of every turn: under a flood of senders an actor may wait
 //     for its own mailbox longer than the turn took.
 //

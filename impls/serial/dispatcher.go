@@ -159,9 +159,9 @@ func (t *turns) who(i int) string { return named("actor", uint64(t.ready.At(i).n
 type phase uint8
 
 const (
-	asleep    phase = iota // a send schedules it
-	scheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
-	suspended              // only Wake schedules it
+	phaseIdle      phase = iota // a send schedules it
+	phaseScheduled              // in the ready queue, in a turn, on the way from one to the other, or stopped
+	phaseSuspended              // only Wake schedules it
 )
 
 // box is an actor with its mailbox: its [actor.Port].
@@ -194,11 +194,11 @@ func (b *box) Send(msg any, _ actor.Worker) actor.SendResult {
 	return res
 }
 
-// schedule makes the actor ready if it is asleep or, for system messages,
+// schedule makes the actor ready if it is idle or, for system messages,
 // suspended. The dispatcher's mutex is held.
 func (b *box) schedule(system bool) {
-	if b.phase == asleep || system && b.phase == suspended {
-		b.phase = scheduled
+	if b.phase == phaseIdle || system && b.phase == phaseSuspended {
+		b.phase = phaseScheduled
 		b.d.ready.Push(b)
 	}
 }
@@ -316,23 +316,23 @@ func (b *box) pop() (msg any, ok bool) {
 
 // rest acts on the verdict of a turn. The dispatcher's mutex is held.
 func (b *box) rest(v actor.Verdict) {
-	if invariants.Enabled && b.phase != scheduled {
+	if invariants.Enabled && b.phase != phaseScheduled {
 		invariants.Violated("serial", "an actor in a turn is scheduled")
 	}
 	again := b.cell.Pending()
 	switch v {
 	case actor.Continue:
 		again = again || b.mail.Len() > 0
-		b.phase = asleep
+		b.phase = phaseIdle
 	case actor.Yield:
 		again = true
 	case actor.Suspended:
-		b.phase = suspended
+		b.phase = phaseSuspended
 	case actor.Stopped:
 		return // scheduled for ever: nothing schedules it again
 	}
 	if again {
-		b.phase = scheduled
+		b.phase = phaseScheduled
 		b.d.ready.Push(b)
 	}
 }
