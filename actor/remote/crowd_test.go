@@ -348,7 +348,7 @@ func TestJoin(t *testing.T) {
 		ctx, end := context.WithTimeout(t.Context(), time.Second)
 		defer end()
 		if _, err := n.Connect(ctx, TCP(near)); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("with nobody there: %v", err)
+			t.Errorf("without a peer: %v", err)
 		}
 		_, err := io.Copy(io.Discard, far)
 		if synctest.Wait(); err != nil || len(n.all) != 0 || time.Since(begun) != time.Second {

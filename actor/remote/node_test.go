@@ -180,10 +180,10 @@ func TestFind(t *testing.T) {
 			v.a.line.Load().End()
 			v.gets(t, frameData, header{number: 1}, answer(1))
 		}, actor.ErrUnreachable},
-		"lost before":            {"/user/x", nil, actor.ErrUnreachable},
-		"an answer for somebody": {"/user/x", func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(2)) }, context.DeadlineExceeded},
-		"the longest path":       {strings.Repeat("x", maxPath), func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(1)) }, nil},
-		"a longer one":           {strings.Repeat("x", maxPath+1), func(*victim) {}, ErrNotFound},
+		"lost before":           {"/user/x", nil, actor.ErrUnreachable},
+		"an answer for another": {"/user/x", func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(2)) }, context.DeadlineExceeded},
+		"the longest path":      {strings.Repeat("x", maxPath), func(v *victim) { v.gets(t, frameData, header{number: 1}, answer(1)) }, nil},
+		"a longer one":          {strings.Repeat("x", maxPath+1), func(*victim) {}, ErrNotFound},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := newVictim(t, still())

@@ -92,7 +92,7 @@ func (v *victim) frames(n int) (all []*frame) {
 	return all
 }
 
-// TestWriter: it is woken once, if nobody writes; it writes if nobody does, and ends with the
+// TestWriter: it is woken once, if no goroutine writes; it writes if none does, and ends with the
 // association.
 func TestWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestSends(t *testing.T) {
 		"alone":             {func(*association) {}, "d", 0},
 		"another one does":  {func(a *association) { a.busy = true }, "", 0},
 		"behind another":    {func(a *association) { a.sent, a.written = []*frame{{number: 1}}, 1 }, "", 1},
-		"nobody is known":   {func(a *association) { a.state = greeting }, "", 1},
+		"no peer is known":  {func(a *association) { a.state = greeting }, "", 1},
 		"of the runtime":    {nil, "", 1},
 		"an answer is late": {func(a *association) { a.ackDue = true }, "d", 0},
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/dynolab/dyno/actor/remote/lossy"
 )
 
-// carry writes n frames of a byte each to a, and returns what has come to b, at once and in the end.
+// carry writes n frames of a byte each to a, and returns what b has got, at once and in the end.
 func carry(t *testing.T, a, b remote.Wire, n int) (atOnce, all []byte) {
 	t.Helper()
 	go func() {

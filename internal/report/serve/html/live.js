@@ -1,5 +1,5 @@
 // Keeps the page of a run that goes on up to date: it asks every two seconds
-// whether there is something new, as long as somebody looks.
+// whether there is something new, as long as the page is visible.
 "use strict";
 (async () => {
   const part = document.getElementById("part");
