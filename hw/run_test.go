@@ -526,3 +526,63 @@ func TestRunGone(t *testing.T) {
 		})
 	}
 }
+
+// TestWorst: what lacks room is no failure once a case has passed, and a skip is no pass.
+func TestWorst(t *testing.T) {
+	big, greedy, skipped, passed := CaseResult{Outcome: TooBig}, CaseResult{Case: "a", Outcome: OutOfMemory}, CaseResult{Case: "b", Skip: "why"}, CaseResult{Case: "c"}
+	for _, c := range []struct {
+		results []CaseResult
+		want    Outcome
+	}{
+		{[]CaseResult{big, greedy, skipped, {}}, OutOfMemory},
+		{[]CaseResult{big, greedy, passed}, OK},
+		{[]CaseResult{passed, {Case: "d", Outcome: Hung}}, Hung},
+	} {
+		if got := worst(c.results, true); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.results, got, c.want)
+		}
+	}
+}
+
+// TestUnitLines: instructions are counted, and the time that an emulator takes is not.
+func TestUnitLines(t *testing.T) {
+	for unit, want := range map[string][]string{
+		"ns":    {"p50-ns better=lower"},
+		"insns": {"insns/op assume=exact", "p50-ns better=lower assume=exact"},
+	} {
+		got := unitLines("BenchmarkX 1 2 "+unit+"/op 3 p50-ns", []string{"p50-ns better=lower"}, line.Hello{Unit: unit, Emulated: true})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", unit, got, want)
+		}
+	}
+}
+
+// TestTooBig: an image may fill its board, and not by a byte more.
+func TestTooBig(t *testing.T) {
+	for _, c := range []struct {
+		flash, ram int64
+		fits       bool
+	}{{10, 20, true}, {9, 20, false}, {10, 19, false}, {0, 0, true}} {
+		im := &Image{Board: Board{Flash: c.flash, RAM: c.ram}, Sizes: &Sizes{Packages: []PackageSize{{Code: 10, BSS: 20}}}}
+		if e := im.tooBig(); (e == nil) != c.fits {
+			t.Errorf("%+v: %v", c, e)
+		}
+	}
+}
+
+// TestKeptClauses: a clause that comes again is of the next block, of its implementation.
+func TestKeptClauses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toy.bench")
+	writeFile(t, path, []byte("# conform: impl=a clause=x result=pass\n# conform: impl=b clause=x result=pass\n# conform: impl=a clause=x result=pass\n"))
+	kept, err := ReadKept(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range kept.Results {
+		got = append(got, fmt.Sprint(c.Impl, c.Block))
+	}
+	if want := []string{"a1", "b1", "a2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

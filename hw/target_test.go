@@ -191,12 +191,16 @@ func TestStartUSB(t *testing.T) {
 			ports.plug(Port{Path: "/dev/ttyACM2", USB: picoID, Serial: "LEFT"}, again)
 		}
 		target := newTarget(t, picoDevice(Entry{ID: "left", USBSerial: "left"}), ports)
+		target.(*serialTarget).deaf = true // until its button was pressed
 		console, err := target.Start(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if console != Wire(again.wire) || right.wire != nil {
 			t.Error("another board was spoken to")
+		}
+		if target.(*serialTarget).deaf {
+			t.Error("it is still taken for deaf")
 		}
 		console.Close()
 	})

@@ -199,3 +199,24 @@ func TestTranscript(t *testing.T) {
 		t.Errorf("%d lines: %v", len(got), got)
 	}
 }
+
+// TestSilentEnd: a program that has said a line of its own has crashed when it ends, and another one
+// was none of the firmware's, however often it was asked.
+func TestSilentEnd(t *testing.T) {
+	for _, c := range []struct {
+		every time.Duration
+		lines []string
+		want  string
+	}{
+		{time.Second, []string{framed("@1 ~ note x"), "= eof"}, "crashed: its console ended"},
+		{5 * time.Second, []string{"= eof"}, "no console: its console ended"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSession(timedConsole(c.every, c.lines...), Limits{})
+			defer s.Close()
+			if _, err := s.Hello(t.Context()); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%q: %v, want %q", c.lines, err, c.want)
+			}
+		})
+	}
+}
