@@ -214,7 +214,13 @@ func TestSpent(t *testing.T) {
 	if v.a.sentMsgs != 1 || v.a.sentBytes != 5+overhead {
 		t.Errorf("a message of 5 bytes takes %d messages and %d bytes", v.a.sentMsgs, v.a.sentBytes)
 	}
-	for range 99 {
+	if v.send(t, to, question{to.ReplyTo()}); v.a.sentMsgs != 2 {
+		t.Fatal("a request is no message")
+	}
+	if addr, err := to.Address().MarshalBinary(); err != nil || v.a.sentBytes != 5+2*overhead+uint64(len(addr)) {
+		t.Errorf("a request takes %d bytes, and %d are its address, %v", v.a.sentBytes-5-overhead, len(addr), err)
+	}
+	for range 98 {
 		v.send(t, to, word(""))
 	}
 	v.a.node.config.Policy = actor.DropNewest
@@ -388,8 +394,8 @@ func TestForget(t *testing.T) {
 	for n := range maxTypes - 1 {
 		v.a.types[fmt.Sprint(n)] = 1
 	}
-	v.send(t, v.away(t, 4099), word(""))
-	if len(v.a.actors) != 1 || len(v.a.types) != 1 || v.a.paths != len("/user/4099") {
+	v.send(t, v.away(t, 4098), word("")) // the actor of the last message
+	if len(v.a.actors) != 1 || len(v.a.types) != 1 || v.a.paths != len("/user/4098") {
 		t.Errorf("after too many types: %d actors, %d types, %d bytes", len(v.a.actors), len(v.a.types), v.a.paths)
 	}
 }
@@ -675,6 +681,13 @@ func TestAcknowledges(t *testing.T) {
 	}
 	if len(v.a.in.stash) != mostStash {
 		t.Errorf("%d frames are kept", len(v.a.in.stash))
+	}
+	clock := still()
+	v = newVictim(t, clock)
+	v.flush()
+	clock.Advance(2 * tickQuick) // the first ones are quick
+	if v.gets(t, frameData, header{number: 1}, v.told(true, 1)); !v.a.quick {
+		t.Error("what comes is not acknowledged soon")
 	}
 	v = newVictimOf(t, still(), Config{WindowBytes: 1000})
 	for n, size := range []int{1000, 1000, 1} {

@@ -111,10 +111,10 @@ func (a *association) next() []byte {
 	return nil
 }
 
-// departing reports whether a bye is due: what was sent is acknowledged, or has had
-// its time. mu is held.
+// departing reports whether a bye is due when all is written: what was sent is
+// acknowledged, or has had its time. mu is held.
 func (a *association) departing() bool {
-	return a.leaving && a.state == open && (len(a.sent) == 0 && a.filling == nil || a.departs >= patience)
+	return a.leaving && a.state == open && (len(a.sent) == 0 || a.departs >= patience)
 }
 
 // patience is how many ticks what was sent has to be acknowledged when a node is

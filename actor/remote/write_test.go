@@ -205,10 +205,9 @@ func TestSends(t *testing.T) {
 			}
 			_ = v.target.Tell(func(ctx *actor.Context) { ctx.Watch(long) })
 			v.sys.RunUntilIdle()
-			v.sys.Stop(long)
 			synctest.Wait()
 			v.sys.RunUntilIdle()
-			if len(v.received) > 0 != ends || ends && !errors.Is(v.received[0].(actor.Terminated).Err, ErrTooLarge) || v.a.system.records > said == ends {
+			if v.sys.Stop(long); len(v.received) > 0 != ends || ends && !errors.Is(v.received[0].(actor.Terminated).Err, ErrTooLarge) || v.a.system.records > said == ends {
 				t.Errorf("a path of %d bytes: the watcher is told %v, and %d records are sent", n, v.received, v.a.system.records-said)
 			}
 		}
