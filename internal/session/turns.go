@@ -261,37 +261,70 @@ func alike(sides []*side) {
 }
 
 // sameWork gives the sides of one benchmark that are well – its control, its other
-// sides, slowed copies – as many operations in a slice, unless one needs more than
-// twice as many as another: all of them the median. What a slice costs besides is then the
-// same for each. It were not if each had what itself took for so long: that has the noise
-// of its warming up in it, and a slower copy would get a slice of fewer operations, which
-// makes it slower still.
+// sides, slowed copies – as many operations in a slice, unless one is more than twice as fast as
+// another. What a slice costs besides is then the same for each. It were not if each had what
+// itself took for so long: that has the noise of its warming up in it, and a slower copy
+// would get a slice of fewer operations, which makes it slower still. How far copies of one
+// program are apart is noise, and on a busy machine can be more than twice.
 func sameWork(sides []*side) {
-	for i, p := range sides {
-		var ns []int
-		var same []*side
-		first := true
-		for j, q := range sides {
-			if q.step.Case.Name != p.step.Case.Name || q.step.CPU != p.step.CPU {
-				continue
-			}
-			first = first && j >= i
-			if q.err == nil && q.warm.perOp > 0 {
-				ns, same = append(ns, q.warm.n), append(same, q)
-			}
+	for _, all := range groups(sides, func(p *side) string { return fmt.Sprint(p.step.Case.Name, " ", p.step.CPU) }) {
+		copies, noise := groups(all, func(p *side) string { return p.step.Case.Side }), 1.0
+		for _, same := range copies {
+			noise = max(noise, apart(same))
 		}
-		if !first || len(same) < 2 {
-			continue
+		if apart(all) <= 2*noise {
+			copies = [][]*side{all}
 		}
-		slices.Sort(ns)
-		if ns[len(ns)-1] > 2*ns[0] {
-			continue
-		}
-		for _, q := range same {
-			q.warm.n = ns[len(ns)/2]
-			q.warm.slice = time.Duration(q.warm.perOp * float64(q.warm.n))
+		for _, same := range copies {
+			level(same)
 		}
 	}
+}
+
+// groups returns the sides that are well, those with the same key together.
+func groups(sides []*side, key func(*side) string) (all [][]*side) {
+	at := make(map[string]int)
+	for _, p := range sides {
+		if p.err != nil || p.warm.perOp <= 0 {
+			continue
+		}
+		i, ok := at[key(p)]
+		if !ok {
+			i = len(all)
+			at[key(p)], all = i, append(all, nil)
+		}
+		all[i] = append(all[i], p)
+	}
+	return all
+}
+
+// apart is how many times as many operations the longest slice of sides has as the shortest.
+func apart(sides []*side) float64 {
+	ns := operations(sides)
+	return float64(ns[len(ns)-1]) / float64(ns[0])
+}
+
+// level gives sides slices of as many operations: the median; where they are far apart, the
+// most: what else the machine does makes a process seem slow, and none fast.
+func level(sides []*side) {
+	ns := operations(sides)
+	n := ns[len(ns)/2]
+	if apart(sides) > 2 {
+		n = ns[len(ns)-1]
+	}
+	for _, p := range sides {
+		p.warm.n = n
+		p.warm.slice = time.Duration(p.warm.perOp * float64(n))
+	}
+}
+
+// operations are how many the sides' slices have, ascending.
+func operations(sides []*side) (ns []int) {
+	for _, p := range sides {
+		ns = append(ns, p.warm.n)
+	}
+	slices.Sort(ns)
+	return ns
 }
 
 // countedPart is the part of the rounds that there are before them, for processors to

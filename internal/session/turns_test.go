@@ -483,6 +483,34 @@ func TestCopiesDoTheSameWork(t *testing.T) {
 	}
 }
 
+// A copy that something disturbed while it warmed up seems several times as slow, and so may
+// another side: slices have as many operations as the one has that was not disturbed. Without
+// the copy it could be slower.
+func TestDisturbedCopiesDoTheSameWork(t *testing.T) {
+	for _, c := range []struct {
+		copy, side int // by what they seem slower
+		same       bool
+	}{{1, 5, false}, {5, 5, true}, {5, 1, true}, {5, 30, false}} {
+		var sides []*side
+		for i, n := range []int{1, c.copy, c.side} {
+			p := &side{step: record.Step{Case: record.Case{Name: "BenchmarkG", Side: []string{"a", "a", "b"}[i]}, CPU: 2, Copy: i % 2}}
+			p.warm.n, p.warm.perOp = 3000/n, 300*float64(n)
+			sides = append(sides, p)
+		}
+		other := &side{step: record.Step{Case: record.Case{Name: "BenchmarkOther", Side: "a"}, CPU: 2}}
+		other.warm.n, other.warm.perOp = 7, 1
+		failed := &side{step: sides[0].step, err: errors.New("failed")}
+		failed.warm.n, failed.warm.perOp = 100_000, 1
+		sameWork(append(sides, other, failed))
+		if sides[0].warm.n != 3000 || sides[1].warm.n != 3000 || (sides[2].warm.n == 3000) != c.same || other.warm.n != 7 {
+			t.Errorf("%+v: %d %d %d operations, of another benchmark %d", c, sides[0].warm.n, sides[1].warm.n, sides[2].warm.n, other.warm.n)
+		}
+		if want := time.Duration(sides[1].warm.perOp * 3000); sides[1].warm.slice != want {
+			t.Errorf("%+v: a slice takes %v, not %v", c, sides[1].warm.slice, want)
+		}
+	}
+}
+
 // What processors count is counted in slices of its own, before those that are timed;
 // where nothing counts that is said once.
 func TestHardwareIsCountedApart(t *testing.T) {
