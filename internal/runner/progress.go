@@ -78,7 +78,9 @@ func (p *progress) Note(text string) { fmt.Fprintf(p.con, "benchrun: %s\n", text
 
 // Look implements [session.Progress].
 func (p *progress) Look(block int, decided []record.Group, saved int) {
-	fmt.Fprintf(p.con, "look after block %d: %s decided, which saves %s\n", block, console.Count(len(decided), "row"), console.Count(saved, "process"))
+	if len(decided) > 0 {
+		fmt.Fprintf(p.con, "interim look after block %d: %s decided, which saves %s\n", block, console.Count(len(decided), "row"), console.Count(saved, "process"))
+	}
 }
 
 // Done implements [session.Progress].

@@ -30,6 +30,8 @@ func walk(p *progress) {
 		}
 		p.Block(block, 3)
 	}
+	p.Look(2, nil, 0) // of which nothing is to be said
+	p.Look(3, plan.Groups()[:1], 5)
 	p.end()
 }
 
@@ -42,6 +44,7 @@ benchrun: BenchmarkGroup/workload=short-2: missing in block 3: crashed: panic: o
     line 1
     line 2
 block 3 of 3 done
+interim look after block 3: 1 row decided, which saves 5 processes
 1 of 4 processes gave no result; the results say why
 `
 	if got := b.String(); got != want {
@@ -60,7 +63,8 @@ func TestProgressOnATerminal(t *testing.T) {
 		again + "benchrun: BenchmarkGroup/workload=short-2: missing in block 3: crashed: panic: oh\n" +
 		"    line 1\n    line 2\n" +
 		again + "5/6, 1s left  block 3  Ä/work" +
-		again + "1 of 4 processes gave no result; the results say why\n"
+		again + "interim look after block 3: 1 row decided, which saves 5 processes\n" +
+		"1 of 4 processes gave no result; the results say why\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
