@@ -32,7 +32,7 @@ var statuses = []struct {
 	{exitMistake, "An error: a flag that makes no sense, no benchmark that matches, nothing that builds, a file that cannot be read or resumed."},
 	{exitInconclusive, "--gate=strict of ab and compare: something is inconclusive, unproven or missing. " +
 		"bisect: no commit is proven. targets: a required one is not measured. history: a comparison could not tell."},
-	{exitEmpty, "ab, run and compare --gate: nothing at all was compared or measured, as where every benchmark skips itself or fails; or that nothing could have been proven, in too few blocks or not in turns. With --allow-empty this is 0."},
+	{exitEmpty, "ab, run and compare --gate: nothing at all was compared or measured, as where every benchmark skips itself or fails; or that nothing could have been proven, in too few blocks or not alternately. With --allow-empty this is 0."},
 	{exitInterrupted, "Interrupted. What was measured is kept."},
 }
 

@@ -51,7 +51,7 @@ func (f *gateFlags) report(w io.Writer, c *compare.Comparison) error {
 	case f.gate == gateStrict && len(g.Inconclusive) > 0:
 		return exitError(exitInconclusive)
 	case g.Blind && !f.allowEmpty:
-		fmt.Fprintf(w, "gate: however slow, nothing here could be proven to be slower, which is status %d: too few blocks, or not measured in turns, as benchrun ab does; if that is meant: --allow-empty\n", exitEmpty)
+		fmt.Fprintf(w, "gate: however slow, nothing here could be proven to be slower, which is status %d: too few blocks, or not measured alternately, as benchrun ab does; if that is meant: --allow-empty\n", exitEmpty)
 		return exitError(exitEmpty)
 	}
 	return nil

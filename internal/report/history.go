@@ -216,7 +216,7 @@ func couldDetect(h *history.History) (lines []string) {
 		lines = append(lines, fmt.Sprintf("A lasting step of %s in its middle would have been seen, nine times of ten, in %d of %d series of %d runs and more; half of them would have shown one of %s (the best %s, the worst %s).",
 			percent(quarter), p.Seen, able, history.LeastPoints(h.Alpha), formatStep(p.Median), formatStep(p.Least), formatStep(p.Most)))
 		if p.Seen*2 < able {
-			lines = append(lines, "Runs of more blocks show more, and most of all benchrun ab with the same old version each time: both take turns, so points scatter less.")
+			lines = append(lines, "Runs of more blocks show more, and most of all benchrun ab with the same old version each time: both alternate, so points scatter less.")
 		}
 	}
 	if p.Short > 0 {

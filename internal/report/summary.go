@@ -128,7 +128,7 @@ func settle(c *compare.Comparison) []string {
 	}
 	return []string{
 		"The two were measured one after the other, so whatever the machine did in between counts as a difference.",
-		"benchrun ab main (or HEAD~1, or ../old) measures both versions in turns, and settles it.",
+		"benchrun ab main (or HEAD~1, or ../old) measures both versions alternately, and settles it.",
 	}
 }
 

@@ -247,7 +247,7 @@ func (c *Config) canTakeTurns(plan *record.Plan, binaries []testbin.Binary) erro
 	for _, b := range binaries {
 		if b.Undrivable != nil {
 			why := strings.TrimPrefix(b.Undrivable.Error(), program.ErrUnsupported.Error()+": ")
-			return fmt.Errorf("the benchmarks of %s cannot take turns, and nothing was measured%s: %s", b.ID(), remedy, why)
+			return fmt.Errorf("the benchmarks of %s cannot alternate, and nothing was measured%s: %s", b.ID(), remedy, why)
 		}
 	}
 	return nil

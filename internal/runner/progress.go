@@ -62,7 +62,7 @@ func (p *progress) Step(block int, s record.Step) {
 
 // Turns implements [session.Progress].
 func (p *progress) Turns(block int, g record.Group) {
-	p.now(block, fmt.Sprintf("%s, %d in turns", g.Name, len(g.Steps)), true)
+	p.now(block, fmt.Sprintf("%s, %d alternating", g.Name, len(g.Steps)), true)
 }
 
 // now shows what is measured.
@@ -127,7 +127,7 @@ func (p *progress) interrupted() {
 	if p.running {
 		what := "the process that runs"
 		if p.turns {
-			what = "the row that takes turns, if that is soon"
+			what = "the row that is measured, if that is soon"
 		}
 		fmt.Fprintf(p.con, "finishing %s; interrupt again to end it at once\n", what)
 	}

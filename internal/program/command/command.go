@@ -149,7 +149,7 @@ func (c *Commands) Start(_ int, s record.Step, env []string) (session.Driver, er
 
 // Measure implements session.Subject. Sides take turns, always.
 func (c *Commands) Measure(_ context.Context, block int, s record.Step) (record.Record, error) {
-	return session.Single(s, block, "", nil, &program.Failure{Reason: "commands are measured in turns only"})
+	return session.Single(s, block, "", nil, &program.Failure{Reason: "commands are only measured alternately"})
 }
 
 // A driver runs the command of a step again and again. Between slices no process is there.
