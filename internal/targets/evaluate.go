@@ -178,7 +178,7 @@ func implementations(files []*file, target Target) []string {
 // evaluateOne evaluates one target for one implementation by the first file that has the
 // figure: the figure is measured, and then evaluated.
 func evaluateOne(t Target, impl string, files []*file) Score {
-	none := Score{Target: t, Impl: impl, Outcome: NotMeasured}
+	none := Score{Target: t, Impl: impl, Outcome: NotMeasured, Why: noRow(t.Row())}
 	for _, f := range files {
 		s := Score{Target: t, Impl: impl, Outcome: NotMeasured, Lo: math.NaN(), Hi: math.NaN(), Min: math.NaN(), Max: math.NaN()}
 		if cell := f.measure(&s); cell != nil {
@@ -186,7 +186,7 @@ func evaluateOne(t Target, impl string, files []*file) Score {
 			return s
 		}
 		// A reason that a file gives is better than that it has no such row.
-		if none.Why == "" || s.Outcome == Skip {
+		if none.Why == noRow(t.Row()) || s.Outcome == Skip {
 			none.Outcome, none.Why = s.Outcome, s.Why
 		}
 	}
@@ -344,7 +344,13 @@ func absence(c *compare.Comparison, row, unit, impl string) (Outcome, string) {
 			return NotMeasured, "the results of " + what + " have no " + unit
 		}
 	}
-	return NotMeasured, "no results of " + what
+	return NotMeasured, noRow(row)
+}
+
+// noRow is why there is no figure where nothing is known of it.
+func noRow(row string) string {
+	_, what, _ := strings.Cut(row, "/")
+	return "no results of " + what
 }
 
 // Doubt adds what there is to say against all figures of a file.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dynolab/dyno/internal/compare"
 	"github.com/dynolab/dyno/internal/record"
 	"github.com/dynolab/dyno/internal/targets"
 	"github.com/dynolab/dyno/internal/targets/targetstest"
@@ -18,6 +19,9 @@ import (
 func TestEvaluate(t *testing.T) {
 	nan := math.NaN()
 	card := targetstest.Evaluate(t, targetstest.Sample, "../report/testdata/targets.bench")
+	if card.Alpha != compare.DefaultAlpha {
+		t.Errorf("by default the level is %v", card.Alpha)
+	}
 	for _, c := range []struct {
 		id, impl       string
 		outcome        targets.Outcome
@@ -103,7 +107,8 @@ func TestEvaluateSeveralFiles(t *testing.T) {
 	of := func(workload string) []targets.Target {
 		return []targets.Target{{ID: "x", Bench: "Actor", Workload: workload, Metric: "ns/op", Limit: 15, Where: targets.Host}}
 	}
-	one := resultsFile(t, "one.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl="+record.PeerPrefix+"y-2 1 10 ns/op", "BenchmarkActor/workload=c/impl=x-2 1 5 ns/op")
+	one := resultsFile(t, "one.bench", "BenchmarkActor/workload=a/impl=x-2 1 10 ns/op", "BenchmarkActor/workload=a/impl="+record.PeerPrefix+"y-2 1 10 ns/op", "BenchmarkActor/workload=c/impl=x-2 1 5 ns/op",
+		`# hole: case=BenchmarkActor/workload=h/impl=x-2 reason="crashed"`)
 	two := resultsFile(t, "two.bench", "BenchmarkActor/workload=a/impl=x-2 1 20 ns/op", "BenchmarkActor/workload=b/impl=x-2 1 30 ns/op",
 		`# skip: case=BenchmarkActor/workload=d/impl=x-2 reason="lacks y"`)
 	for _, c := range []struct {
@@ -114,6 +119,13 @@ func TestEvaluateSeveralFiles(t *testing.T) {
 		s := targetstest.Evaluate(t, of(c.workload), one, two).Scores
 		if len(s) != 1 || s[0].File != c.file || s[0].Outcome != c.outcome || s[0].Figure != c.figure && s[0].Measured() {
 			t.Errorf("%s: %+v, want %s %v of %q", c.workload, s, c.outcome, c.figure, c.file)
+		}
+	}
+	for _, files := range [][]string{{one, two}, {two, one}} {
+		h := of("h")
+		h[0].Impls = []string{"x"}
+		if s := targetstest.Evaluate(t, h, files...).Scores[0]; s.Outcome != targets.NotMeasured || s.Why != "missing: crashed" {
+			t.Errorf("what one file says of it is lost: %s, %q", s.Outcome, s.Why)
 		}
 	}
 	card := targetstest.Evaluate(t, of("a"), two, one)
@@ -147,8 +159,12 @@ func TestEvaluateNames(t *testing.T) {
 			t.Errorf("%s: %v (%s), want %v", c.workload, s.Figure, s.Why, c.want)
 		}
 	}
+	s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "h", Metric: "ns/op", Limit: 1, Impls: []string{"x-2"}, Where: targets.Host}}, file).Scores[0]
+	if s.Why != "missing: its own" {
+		t.Errorf("an implementation with a number in its name: %q", s.Why)
+	}
 	// Of what was measured in another unit it is said which one is not there.
-	s := targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "B/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
+	s = targetstest.Evaluate(t, []targets.Target{{Bench: "Actor", Workload: "a", Metric: "B/op", Limit: 1, Impls: []string{"x"}, Where: targets.Host}}, file).Scores[0]
 	if s.Outcome != targets.NotMeasured || s.Why != "the results of workload=a have no B/op" {
 		t.Errorf("a unit that is not there: %s, %q", s.Outcome, s.Why)
 	}
@@ -160,6 +176,7 @@ func TestEvaluateFewBlocks(t *testing.T) {
 	var lines []string
 	for b := range 8 {
 		lines = append(lines, fmt.Sprintf("block: %d", b+1))
+		lines = append(lines, fmt.Sprintf("BenchmarkActor/workload=c/impl=x-2 1 %d ns/op", 10*min(1, b)), "BenchmarkActor/workload=c/impl=ref-r-2 1 20 ns/op")
 		for _, workload := range []string{"a", "b"} {
 			if row := "BenchmarkActor/workload=" + workload + "/impl="; b == 0 {
 				lines = append(lines, row+"x-2 1 10 ns/op", row+"ref-r-2 1 20 ns/op")
@@ -173,6 +190,7 @@ func TestEvaluateFewBlocks(t *testing.T) {
 		{Workload: "a", Limit: 15},
 		{Workload: "a", Limit: 15, Base: "ref-r"},
 		{Workload: "b", Limit: 15, Base: "ref-r"},
+		{Workload: "c", Limit: 15, Base: "ref-r"}, // a time of nothing has no ratio
 		{Workload: "a", Limit: 1e6, Bound: targets.AtLeast, PerSecond: true},
 	} {
 		target.Bench, target.Metric, target.Where = "Actor", "ns/op", targets.Host
@@ -205,6 +223,10 @@ func TestEvaluateHoles(t *testing.T) {
 	want := []string{"x pass 8 ", "y pass 7 a result is missing", "x pass 7 ", "y pass 7 a result is missing"}
 	if !slices.Equal(got, want) {
 		t.Errorf("scores are\n%q\nwant\n%q", got, want)
+	}
+	few := resultsFile(t, "few.bench", "block: 1", "BenchmarkActor/workload=a/impl=y-2 1 10 ns/op", "block: 2", `# hole: case=BenchmarkActor/workload=a/impl=y-2 block=2 reason="crashed"`)
+	if s := targetstest.Evaluate(t, []targets.Target{one}, few).Scores[0]; s.Why != "too few blocks for an interval; a result is missing" {
+		t.Errorf("of one block of two: %q", s.Why)
 	}
 }
 
@@ -361,6 +383,11 @@ func TestEvaluateBoards(t *testing.T) {
 	real := resultsFile(t, "real.bench", "board: b", "BenchmarkActor/workload=pingpong/impl=serial 1 312 ns/op")
 	if card := targetstest.Evaluate(t, boardTargets[:1], slow, real); len(card.Scores) != 2 || card.Scores[0].Outcome != targets.Skip || card.Scores[1].Outcome != targets.Pass {
 		t.Errorf("a board and an emulated one of its name: %+v", card.Scores)
+	}
+	// Nor is an instruction a time where nothing is emulated.
+	host := resultsFile(t, "host.bench", "clock-unit: insns", "clock-hz: 1000", "BenchmarkActor/workload=pingpong/impl=serial 1 312 insns/op")
+	if s := targetstest.Evaluate(t, boardTargets[:1], host).Scores[0]; s.Measured() {
+		t.Errorf("%s: %v", s.Outcome, s.Figure)
 	}
 	// Without the clock's rate an instruction is no time.
 	for _, hz := range []string{"", "clock-hz: 0", "clock-hz: -1", "clock-hz: NaN", "clock-hz: many"} {
