@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 	if m, j, err := splitSubject(jobSubject("epyc-1", someJob), "job"); m != "epyc-1" || j != someJob || err != nil {
 		t.Error(m, j, err)
 	}
-	for _, s := range []string{"", "dyno.job.", "dyno.job.a", "dyno.job.a." + someJob[1:], "dyno.result.a." + someJob, "dyno.job.a.b." + someJob} {
+	for _, s := range []string{"", "dyno.job.", "dyno.job.a", "dyno.job.a." + someJob[1:], "dyno.result.a." + someJob, "dyno.job.A." + someJob, "dyno.job.a.b." + someJob} {
 		if _, _, err := splitSubject(s, "job"); err == nil {
 			t.Errorf("%q is taken for an order", s)
 		}
@@ -90,6 +90,13 @@ func TestOwnKey(t *testing.T) {
 		if _, err := OwnKey(other); err == nil {
 			t.Errorf("%.6q is taken for a user's key", text)
 		}
+	}
+	public, err := pair.PublicKey()
+	if err != nil || CheckKey(public) == nil {
+		t.Errorf("the key of an account is one of a user, %v", err)
+	}
+	if info, err := os.Stat(home); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder has the mode %v, %v", info.Mode(), err)
 	}
 	info, err := os.Stat(filepath.Join(home, keyName))
 	if err != nil || info.Mode().Perm() != 0o600 {

@@ -1,0 +1,265 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dynolab/dyno/internal/jobs"
+	"github.com/dynolab/dyno/internal/record"
+)
+
+// served is a client of a server in this process, without a collector or machines.
+func served(t *testing.T) *Client {
+	t.Helper()
+	home := t.TempDir()
+	s, err := Start(ServerOptions{Home: home, Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	c, err := Connect(Options{Home: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if err := c.Found(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// packed is a job that no machine has to carry out.
+func packed(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	p, err := jobs.NewPacker(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := jobs.Binary{Pkg: "example.com/job", Undrivable: "not built for it"}
+	if binary.Image, err = p.File("doc.go"); err != nil {
+		t.Fatal(err)
+	}
+	plan := &record.Plan{
+		CPU: []int{1}, Blocks: 1, Time: "1x", Seed: 1, Timeout: time.Minute, Packages: []string{"."}, Bench: ".",
+		Subjects: map[string]string{binary.Pkg: binary.Image}, Cases: []record.Case{{Pkg: binary.Pkg, Name: "BenchmarkX"}},
+	}
+	if _, err := p.Finish(&jobs.Job{Title: "run X", Name: "run", Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(), Expected: time.Second, Binaries: []jobs.Binary{binary}}); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func digestOf(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// Objects come back as they were sent, or not at all.
+func TestObjects(t *testing.T) {
+	c, ctx := served(t), t.Context()
+	const text = "what is sent"
+	for _, o := range []struct{ digest, text string }{{digestOf(text), text}, {digestOf("another"), text}} {
+		if err := c.put(ctx, o.digest, int64(len(o.text)), strings.NewReader(o.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(digest string, most int64) (string, error) {
+		var b bytes.Buffer
+		err := c.object(ctx, digest, most, &b)
+		return b.String(), err
+	}
+	if got, err := read(digestOf(text), int64(len(text))); got != text || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := read(digestOf(text), int64(len(text)-1)); !errors.Is(err, errLarger) {
+		t.Errorf("more than it may be: %v", err)
+	}
+	if _, err := read(digestOf("another"), 100); err == nil {
+		t.Error("what another one has sent under the digest is taken for it")
+	}
+	if _, err := read(digestOf("none"), 100); !errors.Is(err, errLost) {
+		t.Errorf("what was never sent: %v", err)
+	}
+	if err := c.put(ctx, digestOf(text), 1, broken{}); err == nil {
+		t.Error("what has another size is not sent again")
+	}
+	if err := c.put(ctx, digestOf("another"), int64(len(text)), broken{}); err != nil {
+		t.Errorf("what is there is sent again: %v", err)
+	}
+	Lose(t, c, digestOf("another"))
+	if _, err := read(digestOf("another"), 100); !errors.Is(err, errLost) {
+		t.Errorf("what the server has lost: %v", err)
+	}
+	if err := c.put(ctx, digestOf("another"), 7, strings.NewReader("another")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(digestOf("another"), 7); got != "another" || err != nil {
+		t.Errorf("sent again it is %q, %v", got, err)
+	}
+	path := filepath.Join(t.TempDir(), "r")
+	done := &Stored{Result: Result{Outcome: Done, SHA256: digestOf("another")}, File: "one/r.bench"}
+	if err := c.Fetch(ctx, done, path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "another" || err != nil {
+		t.Errorf("fetched is %q, %v", got, err)
+	}
+	if err := c.Fetch(ctx, done, path); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a file that is there: %v", err)
+	}
+	if err := c.Fetch(ctx, &Stored{Result: Result{Outcome: Cancelled}}, path+"2"); err == nil || !strings.Contains(err.Error(), "cancelled") {
+		t.Errorf("what has no results: %v", err)
+	}
+	if _, err := os.Stat(path + "2"); err == nil {
+		t.Error("there is a file of what has no results")
+	}
+}
+
+// broken fails when it is read.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// A job is queued once, is known from there on, and becomes what is first said of it.
+func TestJobsAreKnown(t *testing.T) {
+	c, ctx := served(t), t.Context()
+	folder := packed(t)
+	_, j, err := jobs.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last Sending
+	var id string
+	for range 2 {
+		if id, err = c.Submit(ctx, folder, "one", func(s Sending) { last = s }); err != nil {
+			t.Fatal(err)
+		}
+		if last.Sent != last.Of || last.Of != j.Size() || last.Away != nil {
+			t.Errorf("%+v of %d bytes", last, j.Size())
+		}
+	}
+	queued, err := c.queue(ctx)
+	if err != nil || len(queued["one"]) != 1 || queued["one"][0].Job != id || queued["one"][0].Title != "run X" || queued["one"][0].Sender != c.Key.Public {
+		t.Errorf("queued are %+v, %v", queued, err)
+	}
+	if err := c.knows(ctx, "one", id); err != nil {
+		t.Errorf("it is queued, and %v", err)
+	}
+	if err := c.knows(ctx, "two", id); !errors.Is(err, ErrForgotten) {
+		t.Errorf("on another machine: %v", err)
+	}
+	if s, err := c.Stored(ctx, "one", id); s != nil || err != nil {
+		t.Errorf("before it is measured it is %+v, %v", s, err)
+	}
+	// What was not acknowledged comes again at once.
+	q := queue{jobsStream, "one", "dyno.job.one.>"}
+	for range 2 {
+		if m, err := c.next(ctx, q); err != nil || m == nil || m.Subject() != jobSubject("one", id) {
+			t.Fatalf("next is %v, %v", m, err)
+		}
+	}
+	for _, on := range []bool{true, false} {
+		if err := c.Drain(ctx, "one", on); err != nil {
+			t.Fatal(err)
+		}
+		orders, err := c.values(ctx, ordersBucket)
+		if _, is := orders["one.drain"]; is != on || err != nil {
+			t.Errorf("drained: %t, want %t, %v", is, on, err)
+		}
+	}
+	// What it becomes.
+	k := &Collector{client: c, folder: t.TempDir(), log: io.Discard}
+	at := time.Unix(1e9, 0).UTC()
+	said := func(r Result) []byte {
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, x := range map[string]struct {
+		said    []byte
+		outcome string
+		text    string
+		at      time.Time
+	}{
+		"failed":     {said(Result{Outcome: Failed, Said: "why", At: at}), Failed, "why", at},
+		"long":       {said(Result{Outcome: Failed, Said: strings.Repeat("x", mostSaid+1), At: at}), Failed, "…" + strings.Repeat("x", mostSaid), at},
+		"no result":  {[]byte("{"), Refused, "unexpected end of JSON input", time.Time{}},
+		"no file":    {said(Result{Outcome: Done, SHA256: "x", At: at}), Refused, "it names no results file", at},
+		"no size":    {said(Result{Outcome: Done, SHA256: digestOf("x"), Size: -1, At: at}), Refused, "it names no results file", at},
+		"too large":  {said(Result{Outcome: Done, SHA256: digestOf("x"), Size: mostResults + 1, At: at}), Refused, "it names no results file", at},
+		"and larger": {said(Result{Outcome: Done, SHA256: j.Parts[0].SHA256, Size: 1, At: at}), Refused, "larger", at},
+		"no figures": {said(Result{Outcome: Done, SHA256: j.Parts[0].SHA256, Size: j.Parts[0].Size, At: at}), Refused, "", at},
+	} {
+		machine := strings.ReplaceAll(name, " ", "-")
+		if err := c.Cancel(ctx, machine, id); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := k.keep(ctx, machine, id, x.said); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			x.said = said(Result{Outcome: Cancelled}) // the first word counts
+		}
+		s, err := c.Wait(ctx, machine, id, func(string) {})
+		if err != nil || s.Outcome != x.outcome || !strings.Contains(s.Said, x.text) || !s.At.Equal(x.at) {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if orders, err := c.values(ctx, ordersBucket); len(orders) != 0 || err != nil {
+			t.Errorf("%s: orders are %v, %v", name, orders, err)
+		}
+		if err := c.knows(ctx, machine, id); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := c.Submit(ctx, folder, "failed", nil); err != nil {
+		t.Fatal(err)
+	}
+	if queued, err := c.queue(ctx); len(queued["failed"]) != 0 || err != nil {
+		t.Errorf("what is known is queued again: %v, %v", queued, err)
+	}
+	if _, err := c.Wait(ctx, "two", id, func(string) {}); !errors.Is(err, ErrForgotten) {
+		t.Errorf("of what nobody knows it is waited for: %v", err)
+	}
+	// What machines do.
+	live := &Live{State: StateMeasuring, Job: id, Left: 0.001, Since: time.Now().Add(-time.Minute)}
+	for _, m := range []string{"one", "a"} {
+		for bucket, v := range map[string]any{machinesBucket: Machine{CPU: "x"}, liveBucket: live} {
+			kv, err := c.js.KeyValue(ctx, bucket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(v)
+			if err == nil && (bucket == machinesBucket || m == "one") {
+				_, err = kv.Put(ctx, m, text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := c.Drain(ctx, "a", true); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond) // what was left is over
+	s, err := c.Status(ctx)
+	if err != nil || len(s.Machines) != 2 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	a, one := s.Machines[0], s.Machines[1]
+	if a.Name != "a" || a.Live != nil || !a.Drained || one.Name != "one" || one.CPU != "x" || one.Drained || one.Live == nil || one.Live.Left != 0 || one.For < 59 || len(one.Queue) != 0 || s.Results == 0 || s.Server != c.URL {
+		t.Errorf("%+v", s)
+	}
+}
