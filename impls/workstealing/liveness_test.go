@@ -321,6 +321,11 @@ func (m *model) next(s mstate, f func(mstate)) {
 				n.goes(i, gFind)
 			}
 		case gFind:
+			if g.at == 0 && !s.queued() { // as in a crowd
+				p := n
+				p.goes(i, gPark)
+				f(p)
+			}
 			n.grab(m, i, false, gFound, gSearch)
 			f(n)
 			n = s

@@ -109,6 +109,7 @@ type Pool struct {
 	mu     sync.Mutex // guards what follows and the writing of rows and active
 	parked []*worker  // workers without a goroutine; who parked last is last
 	holes  []place    // of workers that were dropped
+	spare  sync.Pool  // these, until the collector takes them: where many jobs block they are wanted again soon
 	made   uint32     // workers ever made
 
 	// again hands a start to one of the goroutines that rest, resting of them, or, with
@@ -471,7 +472,8 @@ func (p *Pool) visible() bool {
 	}
 	for _, r := range *p.rows.Load() {
 		for shown := r.shown.Load(); shown != 0; shown &= shown - 1 {
-			at := &r.workers[bits.TrailingZeros32(shown)]
+			i := bits.TrailingZeros32(shown)
+			bit, at := uint32(1)<<i, &r.workers[i] // a worker's own place changes when it is dropped
 			w := at.Load()
 			if w == nil {
 				continue
@@ -482,12 +484,12 @@ func (p *Pool) visible() bool {
 				// it and then looks whether there is a job. One of them sees the other. It may be
 				// another owner by now, who has the place of one that was dropped.
 				invariants.Window()
-				r.hide(w.bit)
+				r.hide(bit)
 				if w = at.Load(); w == nil {
 					continue
 				}
 				if some, pays = w.waits(); some {
-					r.show(w.bit)
+					r.show(bit)
 				}
 			}
 			if pays {
@@ -590,8 +592,11 @@ func (p *Pool) unpark() (w *worker) {
 
 // hire makes a worker and gives it a place. mu is held.
 func (p *Pool) hire() *worker {
-	p.made++
-	w := newWorker(p, uint64(p.made))
+	w, _ := p.spare.Get().(*worker)
+	if w == nil {
+		p.made++
+		w = newWorker(p, uint64(p.made))
+	}
 	if n := len(p.holes); n > 0 {
 		w.place = p.holes[n-1]
 		p.holes = p.holes[:n-1]
@@ -645,6 +650,10 @@ func (p *Pool) kept() int { return max(rowSize<<apart, p.cfg.MinWorkers) }
 func (p *Pool) drop(w *worker) {
 	w.row.workers[w.id%rowSize].Store(nil)
 	p.holes = append(p.holes, w.place)
+	if !p.frugal {
+		w.renew()
+		p.spare.Put(w)
+	}
 }
 
 // keep sees to it that w, which has just parked, is let go when it was not

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/dynolab/dyno/actor"
 	"github.com/dynolab/dyno/actor/actortest"
@@ -566,5 +567,30 @@ func TestJobsAreVisibleBeforeAWorkerIsWoken(t *testing.T) {
 			synctest.Wait()
 			p.close(func() {})
 		})
+	}
+}
+
+// A dropped worker is used again elsewhere: nothing of what it ran lives on in it, and it counts for
+// no one in its old place.
+func TestDroppedWorkerForgets(t *testing.T) {
+	p := workerless(t)
+	w, x := p.hire(), NewExecutorOn(p)
+	w.show()
+	NewDispatcherOn(p).enter(w)
+	x.of(w)
+	w.wait.over = make(chan struct{}, 1)
+	w.timed = true
+	w.asked.Store(true)
+	w.cost.Store(1)
+	p.drop(w)
+	if w.d != nil || w.tally != nil || w.x != nil || w.books != nil || w.wait.over != nil || w.timed || w.asked.Load() || w.cost.Load() != 0 {
+		t.Error("a worker that was dropped keeps what it was")
+	}
+}
+
+// The next worker's owner writes no line of this one: memory of this size comes in whole lines.
+func TestWorkerHasItsLines(t *testing.T) {
+	if size := unsafe.Sizeof(worker{}); unsafe.Sizeof(size) == 8 && (size <= 480 || size > 512) {
+		t.Errorf("a worker has %d bytes, want more than 480, and 512 at most", size)
 	}
 }

@@ -105,13 +105,14 @@ type worker struct {
 	timed        bool          // since and then are of this stretch of work: it has not parked after them
 
 	// Of the pool; guarded by its mutex.
-	place        // never written again
+	place        // written again only when it was dropped
 	busy  bool   // it has a goroutine
 	head  uint32 // the oldest in queue when the watchdog looked last
 
 	runs runnable // what runs now, in serveFrugally; nil between two jobs
 
-	_ [64 * apart]byte // the next worker's owner must not share the line
+	// With Go's own compiler that is less than 512 bytes and more than 480, for which memory comes in
+	// whole lines: the next worker's owner does not share one.
 }
 
 // place is where a worker is: its row, its bit there, and the number, from 0.
@@ -131,6 +132,16 @@ func newWorker(p *Pool, seed uint64) *worker {
 		w.keeps = p
 	}
 	return w
+}
+
+// renew has a worker that was dropped, and has no jobs, forget for whom it has counted what, and what
+// its turns took.
+func (w *worker) renew() {
+	w.d, w.tally, w.x, w.books = nil, nil, nil, nil
+	w.timed = false
+	w.asked.Store(false)
+	w.cost.Store(0)
+	w.wait.over = nil // which is of the bubble it was made in
 }
 
 func (w *worker) Dispatcher() actor.Dispatcher { return w.d }
@@ -271,13 +282,13 @@ func (w *worker) other() job {
 // look they would be in front of what comes from outside.
 func (w *worker) standsBack() bool {
 	p := w.pool
-	if int(p.active.Load()-p.waiting.Load()) <= p.cfg.atATime() {
-		w.extra = false
-		return false
-	}
 	w.ran++
 	took := time.Since(w.begun)
 	if took < period {
+		return false
+	}
+	if int(p.active.Load()-p.waiting.Load()) <= p.cfg.atATime() { // which takes a lock of Go's scheduler
+		w.extra = false
 		return false
 	}
 	if w.stock() && took > time.Duration(w.ran)*long {
@@ -552,6 +563,9 @@ func (w *worker) offer(b *box, n int) {
 // find looks for a job elsewhere, and returns none when the worker is to park.
 func (w *worker) find() job {
 	p := w.pool
+	if p.active.Load()-p.waiting.Load() > crowd && !p.queued() {
+		return job{} // it comes back from a block, as many do. Who parks looks once more
+	}
 	if j := w.grab(); !j.none() {
 		// What is left may have been hidden meanwhile, and who looked for it
 		// have given up.
