@@ -268,7 +268,7 @@ func Group() []Clause { return slices.Concat(groupParts()...) }
 
 func groupParts() [][]Clause {
 	return [][]Clause{
-		makeClauses, goClauses, limitClauses, closeClauses, nextClauses, consumerClauses,
+		makeClauses, goClauses, limitClauses, allClauses, closeClauses, nextClauses, consumerClauses,
 		waitClauses, cancelClauses, failFastClauses, panicClauses, goexitClauses, leftoverClauses,
 		promiseClauses, stormClauses,
 	}

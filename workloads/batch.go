@@ -22,6 +22,7 @@ type batch struct {
 	want     []int                 // what each returns, see ledger
 	limit    int                   // of concurrency; 0 is none
 	failFast bool
+	atOnce   bool // an implementation's group gets them by one GoAll
 
 	// cause, if not nil, is what the group is cancelled with after the last
 	// submission. No task ends before that, and failFast is off.
@@ -80,10 +81,8 @@ func (b *batch) onGroup(newGroup NewGroup) Run {
 			opts[2], room = group.WithResultBuffer(k), k
 		}
 		g := newGroup(context.Background(), opts...)
-		for _, t := range b.tasks[:k] {
-			if err := g.Go(t); err != nil {
-				return abandon(g, errors.New("workloads: Go returned "+errText(err)))
-			}
+		if err := b.submit(g, k); err != nil {
+			return abandon(g, errors.New("workloads: Go returned "+errText(err)))
 		}
 		if b.cause != nil {
 			g.Cancel(b.cause)
@@ -106,6 +105,20 @@ func (b *batch) onGroup(newGroup NewGroup) Run {
 		return b.settle(r.ledger, g.Wait())
 	}
 	return r
+}
+
+// submit submits the first k tasks.
+func (b *batch) submit(g group.Group[int], k int) error {
+	if b.atOnce {
+		_, err := group.GoAll(g, b.tasks[:k], func(ctx context.Context, t group.TaskFunc[int]) (int, error) { return t(ctx) })
+		return err
+	}
+	for _, t := range b.tasks[:k] {
+		if err := g.Go(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abandon gives up a group that did something wrong, and returns err.
@@ -229,6 +242,42 @@ func (b *batch) onGoroutines() Run {
 		}
 		r.booked += int64(r.ledger.taken)
 		return b.settle(r.ledger, first)
+	}
+	return r
+}
+
+// onWorkers runs the batch as one writes it when the tasks are known to be short and none fails: a
+// worker for each processor, a channel of tasks and one of results.
+func (b *batch) onWorkers() Run {
+	r := &batchRun{batch: b, ledger: newLedger(b, true)}
+	r.round = func(k int) error {
+		tasks, results := make(chan group.TaskFunc[int], flowBuffer), make(chan group.Result[int], k)
+		var wg sync.WaitGroup
+		work := func() {
+			defer wg.Done()
+			for task := range tasks {
+				v, err := task(context.Background())
+				results <- group.Result[int]{Value: v, Err: err}
+			}
+		}
+		workers := runtime.GOMAXPROCS(0)
+		wg.Add(workers)
+		for range workers {
+			go work()
+		}
+		for _, task := range b.tasks[:k] {
+			tasks <- task
+		}
+		close(tasks)
+		r.ledger.open(k)
+		for range k {
+			if err := r.ledger.enter(<-results); err != nil {
+				return err
+			}
+		}
+		wg.Wait()
+		r.booked += int64(r.ledger.taken)
+		return b.settle(r.ledger, nil)
 	}
 	return r
 }

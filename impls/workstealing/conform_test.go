@@ -15,6 +15,28 @@ import (
 
 func TestConformance(t *testing.T) { conformtest.Run(t, workstealing.Impl) }
 
+// byBulk submits each task by itself as a bulk.
+type byBulk struct{ *workstealing.Group[int] }
+
+func (g byBulk) Go(fn group.TaskFunc[int]) error {
+	if fn == nil {
+		return group.ErrNilTask
+	}
+	_, err := g.GoBulk(1, func(ctx context.Context, _ int) (int, error) { return fn(ctx) })
+	return err
+}
+
+// Tasks of a bulk keep the contract as all others do.
+func TestConformanceOfBulks(t *testing.T) {
+	withTwoProcessors(t)
+	impl := workstealing.Impl
+	impl.NewGroup = func(ctx context.Context, opts ...group.Option) group.Group[int] {
+		return byBulk{workstealing.NewGroup[int](ctx, opts...)}
+	}
+	impl.NewExecutor, impl.NewDispatcher, impl.NewRuntime = nil, nil, nil
+	conformtest.Run(t, impl)
+}
+
 // Groups and executors on a runtime keep the contract as well. Each has a runtime of its own
 // here, for one cannot be used inside and outside of a test's bubble. For actors there is
 // TestOnePoolRunsAll: the suite counts what a system that is done has handled, and

@@ -42,6 +42,11 @@
 // again, and it is counted and has a state only if a thief has begun it. One that lies under a
 // task which the first part has started and left is claimed where it lies, as in any wait.
 //
+// The tasks of a group.GoAll are a range of indexes (lot), one job for all of them. Its worker takes
+// one after the other, and has the job in its queue meanwhile: who finds it there takes the upper
+// half, as of a loop by task.For. With a limit a worker accepts more when its range is empty, before
+// the last task in it begins, so that the caller is woken once and a task may wait for a later one.
+//
 // # The queue
 //
 // runq is a ring whose indices are one word. No goroutine reads a place before a

@@ -42,6 +42,7 @@ type Group[T any] struct {
 
 	mu      sync.Mutex // guards what follows, the writing of flags, and acceptance for blocked submissions
 	blocked []*submission[T]
+	bulks   []*bulk[T] // of which not all was accepted
 	waiting queue.List[consumer[T]]
 	idle    *idle
 
@@ -57,6 +58,7 @@ const (
 	flagWaiting             // calls of Next wait for a result
 	flagIdle                // calls of Wait wait for the end of all tasks
 	flagClosed              // the group is closed: the last completion settles it
+	flagBulk                // calls of GoBulk wait for slots
 )
 
 const closedBit = 1
@@ -189,6 +191,10 @@ func (g *Group[T]) admit() {
 	}
 	if len(g.blocked) == 0 {
 		g.lower(flagBlocked)
+		for _, b := range g.bulks {
+			b.submit(b.accept())
+		}
+		g.sweep()
 	}
 }
 
@@ -210,6 +216,7 @@ func (g *Group[T]) Close() {
 	}
 	g.blocked = nil
 	g.lower(flagBlocked)
+	g.sweep()
 	g.attend()
 }
 
@@ -334,7 +341,7 @@ func (g *Group[T]) Cancel(cause error) {
 func (g *Group[T]) run(_ *worker, fn any) {
 	var r group.Result[T]
 	r.Value, r.Err = fn.(group.TaskFunc[T])(g.outcome.Context())
-	g.complete(r)
+	g.complete(r, 0)
 }
 
 // recovers implements runnable.
@@ -347,19 +354,19 @@ func (g *Group[T]) caught(_ *worker, recovered any) {
 	if recovered != nil {
 		err = group.NewPanicError(recovered)
 	}
-	g.complete(group.Result[T]{Err: err})
+	g.complete(group.Result[T]{Err: err}, 0)
 }
 
 // complete books the result of a task that is over.
-func (g *Group[T]) complete(r group.Result[T]) {
+func (g *Group[T]) complete(r group.Result[T], but uint32) {
 	var done uint64
 	if r.Err != nil && !g.failed.Load() {
 		done = g.fail(r)
 	} else {
 		done = g.results.push(r)
 	}
-	f := g.flags.Load()
-	if f&(flagBlocked|flagWaiting) == 0 && (f == 0 || done != g.state.Load()>>1) {
+	f := g.flags.Load() &^ but
+	if f&(flagBlocked|flagBulk|flagWaiting) == 0 && (f == 0 || done != g.state.Load()>>1) {
 		return // nothing waits for it, or only for the last completion, which this is not
 	}
 	g.mu.Lock()
@@ -384,7 +391,7 @@ func (g *Group[T]) fail(r group.Result[T]) uint64 {
 // mu is held. It looks at the state itself, so calling it too often is safe.
 func (g *Group[T]) attend() {
 	f := g.flags.Load()
-	if f&flagBlocked != 0 {
+	if f&(flagBlocked|flagBulk) != 0 {
 		g.admit()
 	}
 	// The order matters: what was pushed before this look at the counters is

@@ -2,6 +2,7 @@ package workstealing_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,5 +62,35 @@ func TestWaitCountsNoTaskForAnother(t *testing.T) {
 		g.Close()
 		for range group.Results[int](ctx, g) {
 		}
+	}
+}
+
+// A worker that has a long bulk looks elsewhere now and then.
+func TestBulkKeepsNoNeighbourWaiting(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const tasks = 10_000
+	ctx := context.Background()
+	g, other := workstealing.NewGroup[int](ctx), workstealing.NewGroup[int](ctx)
+	var begun, before atomic.Int32
+	n, err := group.GoAll(g, make([]int, tasks), func(context.Context, int) (int, error) {
+		if begun.Add(1) == 1 {
+			return 0, other.Go(func(context.Context) (int, error) {
+				before.Store(begun.Load())
+				return 0, nil
+			})
+		}
+		return 0, nil
+	})
+	if n != tasks || err != nil {
+		t.Fatalf("GoAll returned %d, %v", n, err)
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if n := before.Load(); n > 200 {
+		t.Errorf("the task of another group began after %d of %d of the bulk", n, tasks)
 	}
 }

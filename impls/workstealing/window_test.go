@@ -111,7 +111,7 @@ func TestFailureThatIsTakenAtOnce(t *testing.T) {
 			ctxErr = g.outcome.Context().Err()
 		}
 	})
-	g.complete(group.Result[int]{Err: errors.New("failed")})
+	g.complete(group.Result[int]{Err: errors.New("failed")}, 0)
 	end()
 	if ctxErr != context.Canceled {
 		t.Errorf("who has taken the result finds the context ended by %v", ctxErr)
