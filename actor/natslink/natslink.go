@@ -167,14 +167,11 @@ func (b *Bus) subject(system string) string {
 // system is the name of the node's system.
 func (b *Bus) Serve(n *remote.Node, system string) error {
 	_, err := b.conn.Subscribe(b.subject(system), func(m *nats.Msg) {
-		if m.Reply == "" {
-			return
-		}
 		w, err := b.newWire(string(m.Data))
 		if err != nil {
 			return
 		}
-		if m.Respond([]byte(w.in)) != nil || !b.begin() {
+		if m.Respond([]byte(w.in)) != nil || !b.begin() { // or it is no request
 			_ = w.Close()
 			return
 		}

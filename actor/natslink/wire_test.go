@@ -1,10 +1,13 @@
 package natslink
 
 import (
+	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -57,6 +60,79 @@ func TestWire(t *testing.T) {
 		t.Errorf("a bus that is closed makes a wire: %v", err)
 	}
 	b.serving.Wait()
+}
+
+// TestNotDialed: who dials nobody, and what is no request, leaves no wire; a bus that is closed ends
+// its wires and what it has begun.
+func TestNotDialed(t *testing.T) {
+	near, err := Start(Options{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	far, err := Start(Options{URL: near.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := far.conn.Opts; o.MaxReconnect != -1 || o.ReconnectBufSize != -1 {
+		t.Errorf("it connects again %d times, and keeps %d bytes", o.MaxReconnect, o.ReconnectBufSize)
+	}
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Second)
+	defer end()
+	if _, err := far.Wire(ctx, "nobody"); err == nil || len(far.wires) != 0 {
+		t.Errorf("there is nobody, and %d wires: %v", len(far.wires), err)
+	}
+	if err := near.Serve(nil, "served"); err != nil {
+		t.Fatal(err)
+	}
+	if err := near.conn.Publish(near.subject("served"), []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	// The next request is answered behind it.
+	near.mu.Lock()
+	near.closed = true
+	near.mu.Unlock()
+	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if _, err := far.Wire(short, "served"); err == nil || len(far.wires) != 0 {
+		t.Errorf("what is closed is dialed, with %d wires: %v", len(far.wires), err)
+	}
+	left := func() int {
+		near.mu.Lock()
+		defer near.mu.Unlock()
+		near.closed = false
+		return len(near.wires)
+	}
+	for left() != 0 { // it may be at it
+		if ctx.Err() != nil {
+			t.Fatalf("%d wires are left of what was no request", left())
+		}
+		runtime.Gosched()
+	}
+	x, _, err := Pair(near, far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !far.begin() {
+		t.Fatal("it is closed")
+	}
+	closed := make(chan struct{})
+	go func() {
+		far.Close()
+		close(closed)
+	}()
+	if _, err := x.ReadFrame(); !errors.Is(err, io.EOF) {
+		t.Errorf("when the other bus is closed a wire reads %v", err)
+	}
+	select {
+	case <-closed:
+		t.Error("a bus is closed before what it has begun has ended")
+	default:
+	}
+	far.serving.Done()
+	if <-closed; !far.conn.IsClosed() || !far.closed || len(far.wires) != 0 {
+		t.Errorf("a bus that was closed is connected still: %t, with %d wires", !far.conn.IsClosed(), len(far.wires))
+	}
 }
 
 // TestAway: what is written while there is no connection is lost, as frames may be.
