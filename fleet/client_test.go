@@ -47,7 +47,10 @@ func packed(t *testing.T) (folder string) {
 		t.Fatal(err)
 	}
 	binary := jobs.Binary{Pkg: "example.com/job", Undrivable: "not built for it"}
-	if binary.Image, err = p.File("doc.go"); err != nil {
+	if binary.Image, err = p.File("doc.go"); err == nil {
+		binary.Folder, err = p.Folder("testdata/job") // another part
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	plan := &record.Plan{
@@ -130,6 +133,60 @@ func TestObjects(t *testing.T) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// A result is taken off the queue when it is stored, and what is in the folder is known when the
+// collector begins.
+func TestTaken(t *testing.T) {
+	c, ctx := served(t), t.Context()
+	log := new(bytes.Buffer)
+	k := &Collector{client: c, folder: t.TempDir(), log: log, failed: make(map[string]int)}
+	stream, err := c.js.Stream(ctx, resultsStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subject, says := range map[string]string{resultSubject("one", someJob): "job abababababab on one: failed", "dyno.result.A.x": "dropped"} {
+		if _, err := c.js.Publish(ctx, subject, []byte(`{"outcome":"failed","said":"why"}`)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := c.next(ctx, queue{stream: resultsStream, consumer: "collector"})
+		if err != nil || m.Subject() != subject {
+			t.Fatal(m, err)
+		}
+		k.failed[subject] = 1
+		k.take(ctx, m)
+		for range 500 { // a dropped one is not waited for
+			if _, err = stream.GetLastMsgForSubject(ctx, subject); err != nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err == nil || !strings.Contains(log.String(), says) || says != "dropped" && k.failed[subject] != 0 {
+			t.Errorf("%s: it is there still, after %q", subject, log)
+		}
+	}
+	text := "job: " + strings.Repeat("cd", 32) + "\nmachine: one\nblock: 1\n"
+	for name, text := range map[string]string{"one/a.bench": text, "one/b.bench": strings.Replace(text, "one", "A", 1), "one/c.bench": "", "one/.new-x": "x"} {
+		path := filepath.Join(k.folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := k.remember(ctx); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Stored(ctx, "one", strings.Repeat("cd", 32))
+		if err != nil || s == nil || s.Outcome != Done || s.File != filepath.Join("one", "a.bench") || s.SHA256 != digestOf(text) || s.Size != int64(len(text)) {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	if all, err := c.values(ctx, storedBucket); len(all) != 2 || err != nil {
+		t.Errorf("%d results are known, %v", len(all), err)
+	}
+	if _, err := os.Stat(filepath.Join(k.folder, "one", ".new-x")); err == nil {
+		t.Error("what a collector was killed at is there still")
+	}
+}
 
 // A job is queued once, is known from there on, and becomes what is first said of it.
 func TestJobsAreKnown(t *testing.T) {
