@@ -83,26 +83,6 @@ var blockClauses = []Clause{
 		}),
 	},
 	{
-		Name: "actor/block-progress", Rule: "FR-020",
-		Why: "senders that wait and a receiver that works get all messages through the smallest mailbox, in order",
-		Check: actors(func(w *world) {
-			for _, capacity := range []int{1, 3} {
-				d := &eventLog{}
-				r := w.Spawn(d.blocking(capacity))
-				c := start(w.e, "a loop of Tell", func() error {
-					for i := range 200 {
-						if err := r.Tell(i + 1); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-				w.e.same("what the sender saw", finished(w, c), nil)
-				w.wantLog(d, numbers(1, 200)...)
-			}
-		}),
-	},
-	{
 		Name: "actor/block-within-a-turn", Rule: "FR-020",
 		Why: "a worker that waits in a turn is replaced: more waiting actors than workers do not keep the one from running that makes room",
 		Check: actors(func(w *world) {
@@ -286,34 +266,6 @@ var turnClauses = []Clause{
 			most := 100_000 * e.rounds()
 			e.starved(crowd{who: "a pair of actors that feed each other", busy: 2, throughput: 10, most: most})
 			e.starved(crowd{who: "a flooded actor", busy: 1, throughput: 10, alone: true, backlog: 1000, outside: true, most: most})
-		}),
-	},
-	{
-		Name: "actor/suspended-waits", Rule: "S3", Needs: overlapEager,
-		Why: "an actor that has failed handles nothing until its parent has decided; it takes messages meanwhile, and these do not make it run",
-		Check: actors(func(w *world) {
-			const n = 50
-			d := &eventLog{}
-			r := w.Spawn(actor.Props{New: hearing(d)})
-			g := w.e.gate()
-			w.ask(w.UserGuardian(), func(*actor.Context) { g.pass() }) // the parent decides later
-			w.reached(g, 1)
-			w.tell(r, &order{Do: func(*actor.Context) error { return errA }})
-			w.failed(r)
-			var msgs []any
-			for i := range n {
-				w.tell(r, i)
-				msgs = append(msgs, i)
-				w.idle()
-			}
-			w.wantLog(d)
-			w.e.require(w.Alive(r), "the actor has stopped although its parent has not decided")
-			g.open()
-			w.undelivered(r, actor.ErrStopped, msgs...)
-			w.Gone(r)
-			w.shutdown()
-			turns := w.Stats().Turns
-			w.e.require(!w.e.Exact || turns < n, turns, " turns: every message to the suspended actor seems to have caused one")
 		}),
 	},
 }

@@ -336,30 +336,6 @@ var nameClauses = []Clause{
 // FR-003, V6: PIDs and Refs.
 var refClauses = []Clause{
 	{
-		Name: "actor/pid-never-reused", Rule: "FR-003",
-		Why: "a PID means one actor for ever, however many come and go: an old one must not find a stranger",
-		Check: actors(func(w *world) {
-			const n = 300
-			seen := make(map[actor.PID]bool, n)
-			var old []actor.Ref
-			for range n / 3 {
-				batch := w.spawns(3)
-				for _, r := range batch {
-					w.e.require(!r.PID().IsZero() && !seen[r.PID()], "PID ", r.PID().String(), " was given out twice")
-					seen[r.PID()] = true
-					w.Stop(r)
-				}
-				old = append(old, batch...)
-				w.Gone(batch...)
-			}
-			w.spawns(10)
-			for _, r := range old {
-				found, ok := w.Lookup(r.PID())
-				w.e.require(!ok, "Lookup(", r.PID().String(), "), which has stopped, finds ", found.String())
-			}
-		}),
-	},
-	{
 		Name: "actor/ref-namesake", Rule: "V6",
 		Why: "a Ref to an actor that has stopped never reaches another one of the same name: messages meant for the first would surprise the second",
 		Check: actors(func(w *world) {

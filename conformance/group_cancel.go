@@ -158,18 +158,6 @@ var failFastClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/failfast-panic", Rule: "G6",
-		Why: "a panic that became an error is a task error: it cancels like any other, with the *PanicError as the cause",
-		Check: oneGroup(func(e *Env, p *probe) {
-			ctx := p.context()
-			p.run(panicking(errA))
-			r := p.take()
-			isPanic(e, r, errA)
-			p.endedBy(ctx, r.Err)
-			p.finish(r.Err)
-		}),
-	},
-	{
 		Name: "group/failfast-before-result", Rule: "G6", Kind: Stochastic,
 		Why: "a consumer that has seen the failed result finds the context ended already: otherwise it submits work that is meant to be called off",
 		Check: check(func(e *Env) {

@@ -46,27 +46,6 @@ var leftoverClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/foreign-parent-released", Rule: "G8", On: Platform{Goroutines: true},
-		Why: "a parent that package context knows nothing about is watched by a goroutine, which ends when the closed group settles",
-		Check: check(func(e *Env) {
-			warm := e.open() // workers that are shared may start now
-			warm.run(value(1))
-			warm.takes(1)
-			warm.finish(nil)
-			parent := &foreign{Context: context.Background(), done: make(chan struct{})}
-			base := e.goroutines()
-			const groups = 32
-			for range groups {
-				p := e.group(parent)
-				p.run(value(1))
-				p.takes(1)
-				p.finish(nil)
-			}
-			more := e.moreThan(base, groups/2)
-			e.require(more == 0, more, " goroutines more after ", groups, " groups with a parent that lives on")
-		}),
-	},
-	{
 		Name: "group/context-released", Rule: "G8",
 		Why: "a closed group that has settled ends its own context: what tasks hung onto it is released, and nothing is leaked",
 		Check: check(func(e *Env) {

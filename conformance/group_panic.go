@@ -12,13 +12,17 @@ import (
 var panicClauses = []Clause{
 	{
 		Name: "group/panic-is-an-error", Rule: "G7",
-		Why: "a panic, also a run-time error's, becomes the *PanicError of that task's result, with the value, the stack and no result value, and others go on; errors.Is and errors.As see through it to the error it carried",
+		Why: "a panic, also a run-time error's, becomes the *PanicError of that task's result, with the value, the stack and no result value, and others go on; with fail-fast it cancels like any error; errors.Is and errors.As see through it to the error it carried",
 		Check: check(func(e *Env) {
 			for _, failFast := range []bool{false, true} {
 				p := e.open(group.WithFailFast(failFast))
+				ctx := p.context()
 				p.run(panicking("boom"))
 				r := p.take()
 				isPanic(e, r, "boom")
+				if failFast {
+					p.endedBy(ctx, r.Err)
+				}
 				var pe *group.PanicError
 				e.require(!e.Platform.Stacks || errors.As(r.Err, &pe) && contains(string(pe.Stack), "conformance.explode"),
 					"the stack does not show the function that panicked: ", r.Err)
@@ -105,29 +109,6 @@ var goexitClauses = []Clause{
 				p.takes(1)
 				p.finish(group.ErrGoexit)
 			}
-		}),
-	},
-	{
-		Name: "group/goexit-last-task", Rule: "G7", On: Platform{Goexit: true},
-		Why: "a Goexit in the last task of a closed group ends waits as any completion does: it is counted, and the group drains",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			p.run(func(ctx context.Context) (int, error) {
-				hold.pass()
-				return exiting(ctx)
-			})
-			p.close()
-			w, n, m := p.wait(), p.next(context.Background()), p.next(context.Background())
-			w.blocks("the task is unfinished")
-			hold.open()
-			a, b := n.get(), m.get()
-			if b.ok {
-				a, b = b, a
-			}
-			want := taken{r: group.Result[int]{Err: group.ErrGoexit}, ok: true}
-			e.require(a == want && b == taken{}, "two calls of Next returned ", a, " and ", b, ", want ", want, " and the drain")
-			e.same("what Wait returned", w.get(), group.ErrGoexit)
-			p.finish(group.ErrGoexit)
 		}),
 	},
 }

@@ -339,24 +339,6 @@ var taskPromiseClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/promise-overlap", Rule: "X7", Kind: Promised, Needs: dyno.Promises{Overlap: true},
-		Why: "Overlap is promised: tasks are in progress at once, so one may wait for another by any means that Go has",
-		Check: tasks(func(r *runner) {
-			here, there := make(chan int), make(chan int)
-			f := r.spawn(func(context.Context) (int, error) {
-				here <- 1
-				return <-there, nil
-			})
-			g := r.spawn(func(context.Context) (int, error) {
-				v := <-here
-				there <- v + 1
-				return v, nil
-			})
-			r.gives(f, 2)
-			r.gives(g, 1)
-		}),
-	},
-	{
 		Name: "task/promise-overlap-forks", Rule: "X7", Kind: Promised, Needs: overlapEager,
 		Why: "Overlap is promised: the tasks that one starts run although it waits for something else, and so may what they are to open for it",
 		Check: tasks(func(r *runner) {

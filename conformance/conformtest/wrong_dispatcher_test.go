@@ -775,7 +775,7 @@ var wrongDispatchers = []wrong{
 	{"system message of an actor wakes no worker", "stop-idle poststop-after-children"},
 	{"suspended actor not woken", "failure-stops failure-takes-children prestart-fails stop-family suspend-self suspend-after"},
 	{"stream to a suspended actor lost", "suspend-stream"},
-	{"suspended actor woken by messages", "suspended-waits suspend-unregistered"},
+	{"suspended actor woken by messages", "suspend-unregistered"},
 	{"BeginTurn's answer ignored", "prestart-fails"},
 	{"Invoke's answer ignored", "stop-overtakes stop-last-message turn-bound failure-stops"},
 	{"yield to the front", "turn-others flood"},
@@ -793,7 +793,7 @@ var wrongDispatchers = []wrong{
 
 	// Close.
 	{"message lost that comes during Close", "account-stop account-one-caller"},
-	{"port used again", "ref-namesake pid-never-reused"},
+	{"port used again", "ref-namesake"},
 	{"mailbox thrown away by Close", "stop-waiting-letters stop-overtakes failure-stops"},
 	{"first message lost by Close", "stop-waiting-letters stop-overtakes"},
 	{"mailbox handed over newest first", "stop-waiting-letters stop-overtakes"},
@@ -820,8 +820,8 @@ var wrongDispatchers = []wrong{
 	{"newest of the lowest dropped", "priority-drop-oldest"},
 
 	// The policy Block.
-	{"Full instead of waiting", "block-waits block-progress"},
-	{"waiting sender not let in", "block-waits block-progress block-within-a-turn"},
+	{"Full instead of waiting", "block-waits"},
+	{"waiting sender not let in", "block-waits block-within-a-turn"},
 	{"two senders for one slot", "block-one-for-one"},
 	{"last sender served first", "block-first-served"},
 	{"waiting sender ignores its context", "block-context"},

@@ -601,7 +601,7 @@ var wrongExecutors = []wrong{
 	{"every fiftieth task forgotten", "start-once fork-many"},
 	{"task run by its starter", "wait-blocks fork-on-another-goroutine"},
 	{"tasks started by who waits only", "promise-eager start-once"},
-	{"one task at a time", "promise-overlap promise-overlap-forks future-nested"},
+	{"one task at a time", "promise-overlap-forks future-nested"},
 	{"tasks accepted after Close", "close-refuses close-in-a-task"},
 
 	// Counting.

@@ -717,18 +717,18 @@ var wrongGroups = []wrong{
 	// Panics and Goexit.
 	{"panic taken for success", "panic-is-an-error"},
 	{"panic without its type", "panic-is-an-error"},
-	{"panic that does not unwrap", "panic-is-an-error failfast-panic"},
+	{"panic that does not unwrap", "panic-is-an-error"},
 	{"panic without stack", "panic-is-an-error"},
 	{"panic keeps a value", "panic-is-an-error"},
 	{"run-time errors let through", "panic-is-an-error"},
 	{"panic made an error although off", ""}, // panic-ends-process, see TestPanicEndsProcess
-	{"Goexit hangs", "goexit-is-an-error goexit-last-task goexit-slot-back"},
-	{"Goexit yields no result", "goexit-is-an-error goexit-last-task"},
+	{"Goexit hangs", "goexit-is-an-error goexit-slot-back"},
+	{"Goexit yields no result", "goexit-is-an-error"},
 	{"Goexit loses the slot", "goexit-slot-back"},
 	{"Goexit taken for success", "goexit-is-an-error"},
 
 	// What is left.
-	{"context not released", "context-released parent-keeps-nothing foreign-parent-released"},
+	{"context not released", "context-released parent-keeps-nothing"},
 	{"goroutine leaked per group", "leaves-no-goroutine"},
 	{"goroutine until closed", "leaves-no-goroutine goroutines-bounded"},
 	{"results retained", "results-not-retained"},
