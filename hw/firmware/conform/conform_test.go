@@ -73,7 +73,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"conform/group/goexit-last-task":      "needs Goexit, which this platform does not have",
+		"conform/group/goexit-is-an-error":    "needs Goexit, which this platform does not have",
 		"conform/group/goroutines-bounded":    "needs Goroutines, which this platform does not have",
 		"conform/group/next-completion-order": skips["conform/group/next-completion-order"],
 	} {
