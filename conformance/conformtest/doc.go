@@ -93,7 +93,7 @@
 //
 // For every clause there is one line in the test's output, for programs:
 //
-//	conform: clause=group/close-twice rule=G3 result=pass
+//	conform: clause=group/close-keeps-results rule=G3 result=pass
 //	conform: clause=… rule=… result=skip why="needs Eager, which serial does not promise"
 //	conform: clause=… rule=… result=fail seed=7 why="…" repeat="DYNO_SEED=7 go test …"
 //

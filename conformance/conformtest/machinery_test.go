@@ -552,8 +552,8 @@ const crashes = bug("crashes")
 // TestRunCrash: a process that an implementation ends says which clause did it, and how
 // that is repeated.
 func TestRunCrash(t *testing.T) {
-	out, failed := runChild(t, crashes, "^TestRunChild$/^group$/^close-twice$", "DYNO_SEED=7")
-	want := "conform: the process ended while group/close-twice ran on wrong (rule G3: "
+	out, failed := runChild(t, crashes, "^TestRunChild$/^group$/^close-keeps-results$", "DYNO_SEED=7")
+	want := "conform: the process ended while group/close-keeps-results ran on wrong (rule G3: "
 	if !failed || !strings.Contains(out, want) || !strings.Contains(out, "repeat: DYNO_SEED=7 go test -count=1 ") {
 		t.Errorf("the process says\n%s\nwant %s…", out, want)
 	}
@@ -561,7 +561,7 @@ func TestRunCrash(t *testing.T) {
 
 // TestRunCommon: failures that have seen the same are said to have one cause.
 func TestRunCommon(t *testing.T) {
-	out, failed := runChild(t, "Close waits", "^TestRunChild$/^group$/^(close|goexit|panic|drain)-.*$", "DYNO_SEED=7")
+	out, failed := runChild(t, "Close waits", "^TestRunChild$/^group$/^(close|go)-.*$", "DYNO_SEED=7")
 	if !failed || !strings.Contains(out, "clauses have seen the same, and fail for one reason") {
 		t.Errorf("the process says\n%s", out)
 	}
@@ -594,7 +594,7 @@ var conformLine = regexp.MustCompile(`(?m)^\s*conform: clause=(\S+) rule=(\S+) r
 // TestRunOutput holds the output to the form that programs read, and repeats a
 // failure with the command that it prints.
 func TestRunOutput(t *testing.T) {
-	out, failed := runChild(t, "second Close panics", "^TestRunChild$/^group$/^(close-.*|promise-.*)$")
+	out, failed := runChild(t, "second Close panics", "^TestRunChild$/^group$/^(close-.*|promise-.*|drain-final)$")
 	if !failed {
 		t.Error("the process succeeded")
 	}
@@ -615,7 +615,7 @@ func TestRunOutput(t *testing.T) {
 	if m := results["group/promise-start-order"]; m == nil || m[3] != "skip" || unquote(m[5]) != "needs StartOrder, which wrong does not promise" {
 		t.Errorf("the line of a skip is %q", m)
 	}
-	m := results["group/close-twice"]
+	m := results["group/drain-final"]
 	if m == nil || m[3] != "fail" || !strings.Contains(unquote(m[5]), "Close panicked") {
 		t.Fatalf("the line of a failure is %q in:\n%s", m, out)
 	}
@@ -632,7 +632,7 @@ func TestRunOutput(t *testing.T) {
 	}
 	again, failed := runChild(t, "second Close panics", cmd[1], "DYNO_SEED="+seed)
 	lines := conformLine.FindAllStringSubmatch(again, -1)
-	if !failed || len(lines) != 1 || lines[0][1] != "group/close-twice" || lines[0][4] != seed {
+	if !failed || len(lines) != 1 || lines[0][1] != "group/drain-final" || lines[0][4] != seed {
 		t.Errorf("the command to repeat ran %q", lines)
 	}
 }
@@ -661,8 +661,8 @@ func TestRunBadSeed(t *testing.T) {
 // TestRunSoak runs a clause under the long version's settings, which loads the
 // cores by a process that must be gone afterwards.
 func TestRunSoak(t *testing.T) {
-	out, failed := runChild(t, "", "^TestRunChild$/^group$/^close-twice$", "DYNO_SOAK=6")
-	if failed || !strings.Contains(out, "conform: clause=group/close-twice rule=G3 result=pass") {
+	out, failed := runChild(t, "", "^TestRunChild$/^group$/^close-keeps-results$", "DYNO_SOAK=6")
+	if failed || !strings.Contains(out, "conform: clause=group/close-keeps-results rule=G3 result=pass") {
 		t.Errorf("the soak of one clause failed:\n%s", out)
 	}
 }
