@@ -57,6 +57,7 @@ func TestQuotes(t *testing.T) {
 		{"results/calibration.md", "unchanged", (*quote).unchanged},
 		{"results/calibration.md", "truth", (*quote).truth},
 		{"results/calibration.md", "truth sums", (*quote).truthSums},
+		{"results/calibration.md", "allocations", (*quote).truth},
 	} {
 		t.Run(path.Base(part.page)+"/"+part.mark, func(t *testing.T) {
 			quotetest.Hold(t, part.page, part.mark, func(files []string) string {
