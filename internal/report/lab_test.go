@@ -74,9 +74,8 @@ func labelAndFile(arg string) (label, file string) {
 // of the first.
 func (q *quote) sides(args []string) {
 	unit := ""
-	if _, ok := strings.CutPrefix(args[0], "unit="); ok {
-		_, unit = labelAndFile(args[0])
-		args = args[1:]
+	if name, ok := strings.CutPrefix(args[0], "unit="); ok {
+		unit, args = name, args[1:]
 	}
 	var heads, names []string
 	cells := make(map[string][]string) // by benchmark
