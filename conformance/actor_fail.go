@@ -536,6 +536,6 @@ func useSystem(e *Env) {
 		w.until("a message to be handled", func() bool { return len(d.read()) == i+1 })
 	}
 	w.tell(t.refs[5], &order{Do: func(*actor.Context) error { panic("x") }})
-	w.failed(t.refs[5])
+	w.takeFailure(t.refs[5])
 	w.end()
 }

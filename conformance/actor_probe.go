@@ -422,9 +422,9 @@ func (w *world) undelivered(to actor.Ref, reason error, msgs ...any) {
 	}
 }
 
-// failed waits for a failure of who, demands that no other has failed, and
+// takeFailure waits for a failure of who, demands that no other has failed, and
 // forgets it.
-func (w *world) failed(who actor.Ref) actor.Failure {
+func (w *world) takeFailure(who actor.Ref) actor.Failure {
 	var all []actor.Failure
 	w.until("a failure of "+who.Path()+" to be reported", func() bool {
 		w.mu.Lock()

@@ -26,7 +26,7 @@ var restartClauses = []Clause{
 				for range 4 {
 					for _, r := range refs {
 						w.tell(r, failA())
-						w.failed(r)
+						w.takeFailure(r)
 						w.idle()
 						ev, ok := events.TryNext()
 						e.require(ok, "there is no event of a restart")

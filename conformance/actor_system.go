@@ -187,7 +187,7 @@ var systemClauses = []Clause{
 			w.undelivered(r, actor.ErrStopped, "x")
 			w.returned(r.Tell("y"), r, "y", actor.ErrStopped)
 			w.tell(full, &order{Do: func(*actor.Context) error { return errA }})
-			w.failed(full)
+			w.takeFailure(full)
 			w.shutdown()
 			st := w.Stats()
 			// The guardian's two spawns, n, the order to fill and the one that

@@ -16,7 +16,7 @@ import (
 // board reports what does not compile for boards, or is another program there: files in
 // other languages, variants by build constraint, init functions, linknames, language and
 // symbols that are newer than BoardGo, constants that 32 bits do not hold, banned symbols, min and max of floating-point
-// numbers, and two types of one name within functions.
+// numbers, two types of one name within functions, and two methods of one name in a type.
 func (c *checker) board(k *pkg, r Rule) {
 	for _, name := range k.foreign {
 		c.report(name, "a file that is not Go in a board-safe package", r.Why)
@@ -30,6 +30,7 @@ func (c *checker) board(k *pkg, r Rule) {
 	c.banned(k, info, r)
 	c.floats(info)
 	c.localTypes(k, info)
+	c.promoted(k, info)
 }
 
 // form reports build constraints, init functions and linknames.
@@ -196,6 +197,24 @@ func (c *checker) localTypes(k *pkg, info *info) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// promoted reports types that have unexported methods of one name from two packages, their own or by
+// embedding: Go tells them apart, and TinyGo does not.
+func (c *checker) promoted(k *pkg, info *info) {
+	for id, o := range info.Defs {
+		if t, ok := o.(*types.TypeName); ok && !t.IsAlias() && !types.IsInterface(t.Type()) {
+			methods := make(map[string]string) // the package, by name
+			for m := range types.NewMethodSet(types.NewPointer(t.Type())).Methods() {
+				name, from := m.Obj().Name(), m.Obj().Pkg().Path()
+				if other := methods[name]; other != "" && other != from && !m.Obj().Exported() {
+					c.report(c.at(id.Pos()), k.path+" has a type "+id.Name+" with two methods "+name+", of "+min(other, from)+" and "+max(other, from)+": rename one",
+						"TinyGo makes one function of them, and does not compile")
+				}
+				methods[name] = from
+			}
 		}
 	}
 }

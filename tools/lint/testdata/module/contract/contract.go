@@ -8,3 +8,9 @@ import (
 	_ "example.com/m/suite"       // want `contract may not import example.com/m/suite`
 	_ "other.org/allowed"         // want `contract may not import other.org/allowed`
 )
+
+type Base struct{}
+
+func (*Base) late() {}
+
+func (*Base) Open() {}
