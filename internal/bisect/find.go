@@ -444,12 +444,11 @@ const sureBits = 0.4
 // visit measures a position with both ends of the range.
 func (h *hunt) visit(ctx context.Context, position, blocks int, left float64) (done bool, err error) {
 	h.Report(Event{Kind: EventVisit, Position: position, Blocks: blocks, Left: left})
-	_, again := h.built[position]
 	b, err := h.build(ctx, position)
 	if err != nil {
 		return false, err
 	}
-	if !again && h.know(position, b) || b.Problem != "" {
+	if h.know(position, b) || b.Problem != "" {
 		return false, nil
 	}
 	m, err := h.measure(ctx, Measurement{Positions: []int{h.first, h.last, position}, Blocks: blocks})
@@ -535,9 +534,6 @@ func (h *hunt) split(ctx context.Context, position int) error {
 // in which they did, nil if there is none: if both together still show a difference, that is
 // left open.
 func (f *finder) rest(ctx context.Context, first, last int, before *Measured) error {
-	if last <= first {
-		return nil
-	}
 	if !f.fits(f.lab.Cost([]int{first, last}, f.rangeBlocks())) {
 		f.answer.Open = append(f.answer.Open, Open{First: first, Last: last, Suspects: upTo(first, last), Why: "there was no time to search it, too"})
 		return nil

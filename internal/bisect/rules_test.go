@@ -2,6 +2,7 @@ package bisect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dynolab/dyno/internal/stats"
 )
 
 // A spyLab is a world without noise that notes what it is asked.
@@ -367,6 +370,14 @@ func TestEndsAgain(t *testing.T) {
 			t.Errorf("%s: %d blocks in all, want %d", c.name, a.Blocks, sum)
 		}
 	}
+	for call := 1; call <= 4; call++ { // each of both is measured and compared
+		l := spy(20, 0.001, nil)
+		l.fail = call
+		l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{Need: 10} }
+		if _, err := Find(t.Context(), l, l.versions, timeOptions()); !errors.Is(err, errLab) {
+			t.Errorf("call %d fails: %v", call, err)
+		}
+	}
 }
 
 // TestChances: versions that do not build lie together: near one the next is as far from it as
@@ -525,7 +536,8 @@ func TestKnow(t *testing.T) {
 func TestSearchKnows(t *testing.T) {
 	l := spy(30, 0.0005, map[int]float64{12: 0.03})
 	f := l.finder()
-	f.built = map[int]Build{2: {Identity: "z"}, 8: {Problem: "does not build"}, 22: {Identity: "z"}, 25: {Identity: "z"}}
+	f.built = map[int]Build{2: {Identity: "z"}, 8: {Identity: "y"}, 22: {Identity: "z"}, 25: {Identity: "z"}}
+	f.broken(8, "gave no figures")
 	f.Weights = slices.Repeat([]float64{1}, 30)
 	f.Weights[7], f.Weights[11] = 100, 1000
 	ends, err := l.world.Measure(t.Context(), Measurement{Positions: []int{5, 25}, Blocks: 12})
@@ -540,7 +552,7 @@ func TestSearchKnows(t *testing.T) {
 	}
 	for _, m := range l.asked {
 		if slices.Contains(m.Positions, 8) {
-			t.Errorf("what does not build is measured: %+v", m)
+			t.Errorf("what gave no figures is measured again: %+v", m)
 		}
 	}
 	if len(f.answer.Steps) != 1 || f.answer.Steps[0].Position != 12 || l.asked[0].Positions[2] != 11 && l.asked[0].Positions[2] != 12 {
@@ -671,6 +683,95 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestRestOfBoth: the blocks of both measurements of a range tell together, at half of the level.
+func TestRestOfBoth(t *testing.T) {
+	l := spy(30, 0, map[int]float64{20: 0.03})
+	l.noise = func() float64 { return 0 }
+	l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{} }
+	f := l.finder()
+	before := []float64{0.04, 0.05, 0.06, 0.08}
+	if err := f.rest(t.Context(), 11, 25, &Measured{Levels: map[int][]float64{25: before}}); err != nil {
+		t.Fatal(err)
+	}
+	both := stats.Mean(append(before, slices.Repeat([]float64{0.03}, 12)...), nil, f.Alpha/2)
+	want := fmt.Sprintf("two measurements of its ends together differ by %s (%s to %s), and neither was enough to search between them", f.amount(both.Est), f.amount(both.Lo), f.amount(both.Hi))
+	if open := f.answer.Open; len(open) != 1 || open[0].Why != want {
+		t.Errorf("open are %+v, want one of which %s", open, want)
+	}
+}
+
+// TestSplitFindsNothing: of a range with more than one step, none of which is proven, the suspects are
+// left, whatever was left of another range before.
+func TestSplitFindsNothing(t *testing.T) {
+	l := spy(30, 0.0005, map[int]float64{10: 0.03, 20: 0.03})
+	l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{} }
+	h := l.hunt(5, 25, 0.06, 0.0601)
+	h.answer.Open = []Open{{First: 1, Last: 4}}
+	if err := h.split(t.Context(), 15); err != nil || len(h.answer.Open) != 2 || !strings.HasPrefix(h.answer.Open[1].Why, "there is more than one step") {
+		t.Errorf("open are %+v, %v", h.answer.Open, err)
+	}
+}
+
+// TestAccountOf: where steps were found, and nothing is open, what the ends differ by beyond them is
+// open, in the versions of which nothing is known. Steps of counts are known exactly.
+func TestAccountOf(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		step, found float64
+		exact       bool
+		open        bool // something is before
+		same        [][2]int
+		first, last int // of what is open; none if they are 0
+	}{
+		{"all of it", 0.03, 0.03, false, false, nil, 0, 0},
+		{"a part", 0.09, 0.03, false, false, nil, 5, 25},
+		{"a part the other way", 0.03, -0.03, false, false, nil, 5, 25},
+		{"a part, and something is open", 0.09, 0.03, false, true, nil, 0, 0},
+		{"nothing", 0.09, 0, false, false, nil, 0, 0},
+		{"beside what is the same", 0.09, 0.03, false, false, [][2]int{{5, 8}, {22, 25}}, 8, 22},
+		{"everything is the same", 0.09, 0.03, false, false, [][2]int{{5, 11}, {12, 25}}, 5, 25},
+		{"one of ten counts", 10, 9, true, false, nil, 5, 25},
+		{"one of ten per cent", 10, 9, false, false, nil, 0, 0}, // as much as versions differ that are not the culprit
+	} {
+		h := spy(30, 0.001, nil).hunt(5, 25, c.step, c.step*1.0001, c.step, c.step*0.9999)
+		h.Exact, h.same = c.exact, c.same
+		if c.found != 0 {
+			h.answer.Steps = []Step{{Position: 12, levels: []float64{c.found, c.found, c.found * 1.0001, c.found}}}
+		}
+		if c.open {
+			h.answer.Open = []Open{{First: 1, Last: 2}}
+		}
+		before := len(h.answer.Open)
+		h.account()
+		if open := h.answer.Open[before:]; len(open) != min(1, c.last) || c.last > 0 && (open[0].First != c.first || open[0].Last != c.last) {
+			t.Errorf("%s: open are %+v, want %d to %d", c.name, open, c.first, c.last)
+		}
+	}
+}
+
+// TestAnswerIsInOrder: what is found later and lies before stands before.
+func TestAnswerIsInOrder(t *testing.T) {
+	l := spy(40, 0.0003, map[int]float64{10: 0.025, 30: 0.11})
+	var got []int
+	for _, s := range l.find(t, timeOptions()).Steps {
+		got = append(got, s.Position)
+	}
+	l = spy(40, 0.0003, map[int]float64{10: 0.025, 30: 0.11})
+	l.broken = func(p int) bool { return p == 10 || p == 30 }
+	for _, o := range l.find(t, timeOptions()).Open {
+		got = append(got, o.First, o.Last)
+	}
+	if !slices.Equal(got, []int{10, 30, 9, 11, 29, 31}) {
+		t.Errorf("found are %v", got)
+	}
+	h := spy(30, 0.001, nil).hunt(5, 7, 0.02, 0.021)
+	h.Options.Suspects = 0.5 // which both versions have
+	lab := h.lab.(*spyLab)
+	if _, err := h.step(t.Context()); err != nil || !lab.asked[0].Proof {
+		t.Errorf("what is as likely as it has to be is not proven: %+v, %v", lab.asked, err)
+	}
+}
+
 // TestVisitAgain: what seems to be at the level of neither end is visited again before its range is
 // split, unless it was seen in blocks enough.
 func TestVisitAgain(t *testing.T) {
@@ -714,22 +815,27 @@ func TestIsSame(t *testing.T) {
 // where what was suspected is less than the margin.
 func TestProve(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		time   float64
-		sigma  float64
-		need   int // as the proof tells, which fails
-		same   bool
-		blocks []int
-		done   bool
-		next   int // blocks of the next proof
+		name    string
+		suspect int
+		time    float64
+		sigma   float64
+		need    int // as the proof tells, which fails
+		same    bool
+		blocks  []int
+		done    bool
+		next    int   // blocks of the next proof
+		visits  []int // that it is as good as, by the range's own numbers
 	}{
-		{"time for all", 0, 0.03, 1, false, []int{48}, false, 48},
-		{"for fewer", 30 / 12.0, 0.03, 1, false, []int{30}, false, 48},
-		{"for the least", 1, 0.03, 1, false, []int{12}, false, 48},
-		{"for none", 0.99, 0.03, 1, false, nil, true, 48},
-		{"what it takes", 0, 0.0001, 48, false, []int{12}, false, 48},
-		{"more than there may be", 0, 0.0001, 49, false, []int{12}, false, 12},
-		{"within the margin", 0, 0.0001, 0, true, []int{12}, true, 12},
+		{"time for all", 12, 0, 0.03, 1, false, []int{48}, false, 48, []int{6, 7}},
+		{"for fewer", 12, 30 / 12.0, 0.03, 1, false, []int{30}, false, 48, []int{6, 7}},
+		{"for the least", 12, 1, 0.03, 1, false, []int{12}, false, 48, []int{6, 7}},
+		{"for none", 12, 0.99, 0.03, 1, false, nil, true, 48, nil},
+		{"what it takes", 12, 0, 0.0001, 48, false, []int{12}, false, 48, []int{6, 7}},
+		{"more than there may be", 12, 0, 0.0001, 49, false, []int{12}, false, 12, []int{6, 7}},
+		{"of the first", 6, 0, 0.03, 1, false, []int{48}, false, 48, []int{1}},
+		{"of the last", 25, 0, 0.03, 1, false, []int{48}, false, 48, []int{19}},
+		{"within the margin", 12, 0, 0.0001, 0, true, []int{12}, true, 12, []int{6, 7}},
+		{"where it is not any more", 13, 0, 0.0001, 0, true, []int{12}, false, 12, []int{7, 8}},
 	} {
 		l := spy(30, c.sigma, map[int]float64{12: 0.02})
 		l.time = c.time
@@ -738,18 +844,24 @@ func TestProve(t *testing.T) {
 		}
 		l.evaluate = func(Measurement, int, int, Comparison) Comparison { return Comparison{Need: c.need, Same: c.same} }
 		h := l.hunt(5, 25, 0.02-c.sigma, 0.02, 0.02+c.sigma, 0.02)
+		h.finder.proofs = mostProofs - 1 // of other ranges
 		weights := uniform(20)
 		weights[6] = 1000
 		h.Search = New(weights, h.ends)
-		done, err := h.prove(t.Context(), 12)
+		done, err := h.prove(t.Context(), c.suspect)
+		for i, v := range h.visits {
+			if i >= len(c.visits) || v.position != c.visits[i] {
+				t.Errorf("%s: a visit of %d, want of %v", c.name, v.position, c.visits)
+			}
+		}
 		var blocks []int
 		for _, m := range l.asked {
 			blocks = append(blocks, m.Blocks)
 		}
-		if err != nil || done != c.done || !slices.Equal(blocks, c.blocks) || h.proofBlocks() != c.next {
+		if err != nil || done != c.done || !slices.Equal(blocks, c.blocks) || h.proofBlocks() != c.next || len(h.visits) != len(c.visits) {
 			t.Errorf("%s: done %t, %v, after blocks %v, and %d next", c.name, done, err, blocks, h.proofBlocks())
 		}
-		if open := h.answer.Open; (len(open) == 1) != c.done || c.same && (open[0].First != 11 || !strings.HasPrefix(open[0].Why, "it is where both ends' levels meet")) {
+		if open := h.answer.Open; (len(open) == 1) != c.done || c.same && c.done && (open[0].First != 11 || !strings.HasPrefix(open[0].Why, "it is where both ends' levels meet")) {
 			t.Errorf("%s: open are %+v", c.name, open)
 		}
 	}
@@ -766,5 +878,9 @@ func TestNarrow(t *testing.T) {
 	done, err := h.narrow(t.Context())
 	if p := l.proofs(); err != nil || !done || len(p) != mostProofs || !slices.Equal(p[0].Positions, []int{5, 25}) || len(h.answer.Open) != 1 {
 		t.Errorf("%t, %v after %+v: %+v", done, err, l.asked, h.answer.Open)
+	}
+	l.time = l.full + 0.99
+	if done, err := h.narrow(t.Context()); err != nil || !done || len(l.proofs()) != mostProofs || !h.answer.TimeUp || h.answer.Open[1].Why != "what lies between cannot be measured" {
+		t.Errorf("without time: %t, %v after %+v: %+v", done, err, l.asked, h.answer)
 	}
 }
