@@ -138,7 +138,7 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself, of workloads, of
 #	           other modules and of what runs other programs among them
-#	staticcheck	of the other modules
+#	staticcheck, tidy	of the other modules
 #	again      a minute for each package, only to run again what has passed
 #	cover      compiles the core and all that stands on it once more
 #	foreign    all of it is compiled once more; make policy has the constants that 32 bits do
@@ -164,8 +164,9 @@ vet:
 	$(call say,go vet)
 	$(call each,$(MODULES),go vet ./...)
 
-# It reads all that a module imports from source, such as servers of others, which takes minutes with
-# an empty cache: the other modules have it at night.
+# Both look at all that a module imports, such as servers of others and what their tests import: with
+# empty caches that takes minutes. The other modules have them at night; by day go vet sees if what
+# they require is not enough.
 STATIC := .
 nightly: STATIC = $(MODULES)
 
@@ -177,7 +178,7 @@ staticcheck: $(BIN)/staticcheck
 .PHONY: tidy
 tidy:
 	$(call say,go mod tidy -diff)
-	$(call each,$(MODULES),go mod tidy -diff)
+	$(call each,$(STATIC),go mod tidy -diff)
 
 # The simulations of internal/stats and history are not here: they take minutes.
 .PHONY: docs
