@@ -449,6 +449,11 @@ func TestReady(t *testing.T) {
 	if c, ok := s.Next([]int{2}, even); !ok || c.Position != 5 || c.Blocks != 2 {
 		t.Errorf("visits %+v, want 5", c)
 	}
+	for weight, want := range map[float64]bool{1.2e-4: false, 4e-4: true} { // of a thousandth of a bit, and of five
+		if _, ok := New([]float64{weight, 1}, []float64{0.02, 0.02000001}).Next([]int{2}, even); ok != want {
+			t.Errorf("beside a version of %v a visit is worth its while: %t", weight, ok)
+		}
+	}
 	if _, ok := s.Next([]int{2}, func(int, int) float64 { return math.Inf(1) }); ok {
 		t.Error("what costs more than there is, is chosen")
 	}

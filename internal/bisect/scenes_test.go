@@ -276,6 +276,8 @@ func TestFormulas(t *testing.T) {
 	near("an error with what is shared", s.err(9, 2), math.Sqrt(all/9+0.25+0.01*4+0.0001))
 	c := channelOf(3)
 	near("bits of an even chance", c.information(0.5), (c[15]+c[16])/2)
+	near("bits between the first two", c.information(1/32.0), (c[0]+c[1])/2)
+	near("bits between the last two", c.information(31/32.0), (c[30]+c[31])/2)
 	near("bits of a small chance", c.information(0.001), c[0]*entropy(0.001)/entropy(1/64.0))
 	near("bits of a large one", c.information(0.999), c[31]*entropy(0.999)/entropy(1/64.0))
 	near("bits of none", c.information(certain)+c.information(1-certain), 0)

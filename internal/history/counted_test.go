@@ -67,6 +67,38 @@ func TestCountsProve(t *testing.T) {
 	}
 }
 
+// TestCountsStandInOrder: counts are divided by that of the first commit, whenever it was measured; what
+// another tool counts is another series, and of two versions the old one is the reference.
+func TestCountsStandInOrder(t *testing.T) {
+	dir := counted(t, []string{"go1.26.8"}, []float64{10_000, 9_000, 8_000}, 0)
+	h := read(t, dir, Options{Order: map[string]int{"c2": 0, "c1": 1, "c0": 2}})
+	if p := h.Series[0].Points; p[0].Log != 0 || math.Abs(p[2].Log-math.Log(1.25)) > 1e-6 || h.Runs[p[0].Run].Commit != "c2" {
+		t.Errorf("points are %+v", p)
+	}
+	change := func(run int, old, new string) {
+		t.Helper()
+		path := filepath.Join(dir, fmt.Sprintf("run%d.bench", run))
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, []byte(strings.ReplaceAll(string(data), old, new)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(1, "cachegrind of", "perf of")
+	change(2, "commit: c2\n", "old: x\nold-commit: c0\nnew: y\nnew-commit: c2\n")
+	change(2, "BenchmarkX-1 100 ", "side: old\nBenchmarkX-1 100 10000 instrs/op 7 ns/op\nside: new\nBenchmarkX-1 100 ")
+	h = read(t, dir, Options{})
+	var got []string
+	for _, s := range h.Series {
+		got = append(got, fmt.Sprintf("%s %t %.4f", s.Reference, s.Counted, s.Points[0].Log))
+	}
+	if fmt.Sprint(got) != "[cachegrind of valgrind-3.19.0, go1.26.8 linux/amd64 true 0.0000 perf of valgrind-3.19.0, go1.26.8 linux/amd64 true 0.0000 c0 false -0.2231]" {
+		t.Errorf("series are %q", got)
+	}
+}
+
 // TestSureErrors: counts that scatter prove what lies six standard errors apart, of both points.
 func TestSureErrors(t *testing.T) {
 	for _, c := range []struct {

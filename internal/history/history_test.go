@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -235,17 +236,30 @@ func TestCuts(t *testing.T) {
 	if s := only(t, read(t, folder(t, commits(2, 2)...), Options{})); len(s.Pieces) != 1 {
 		t.Errorf("pieces are %+v of runs that do not differ", s.Pieces)
 	}
+	runs := commits(2, 2)
+	var want []string
+	for _, key := range []string{"cpu-model", "cores", "cpu-quota", "memory", "virtual", "governor", "emulated", "chip", "emulator"} {
+		runs[0].config += key + ": 1\n"
+		runs[1].config += key + ": 2\n"
+		want = append(want, "machine, "+key+": 1 → 2")
+	}
+	if s := only(t, read(t, folder(t, runs...), Options{})); len(s.Pieces) != 2 || !slices.Equal(s.Pieces[1].Cut, want) {
+		t.Errorf("pieces are %+v, want a cut by %v", s.Pieces, want)
+	}
 }
 
 // TestMachinesApart: ratios of two machines are two series.
 func TestMachinesApart(t *testing.T) {
 	runs := commits(2, 2)
 	runs[1].config = "machine: barn\n"
-	if h := read(t, folder(t, runs...), Options{}); len(h.Series) != 2 || h.Series[0].Machine != "barn" || fmt.Sprint(h.Machines()) != "[barn box]" {
+	if h := read(t, folder(t, runs...), Options{}); len(h.Series) != 2 || h.Series[0].Machine != "barn" || h.Series[0].Points[0].Run != 1 || fmt.Sprint(h.Machines()) != "[barn box]" {
 		t.Errorf("series are %+v", h.Series)
 	}
+	if h := read(t, folder(t, written{ratio: 2}, written{ratio: 2, pkg: "example.com/other"}), Options{}); len(h.Series) != 2 || h.Series[0].Pkg == h.Series[1].Pkg {
+		t.Errorf("series of two packages are %+v", h.Series)
+	}
 	runs[0].config = "machine:\nboard: pico\n"
-	if h := read(t, folder(t, append(runs, written{config: "machine:\n", ratio: 2})...), Options{}); fmt.Sprint(h.Machines()) != "[barn pico unnamed machine]" {
+	if h := read(t, folder(t, append(runs, written{config: "machine:\n", ratio: 2}, written{config: "machine: shed\nboard: pico\n", ratio: 2})...), Options{}); fmt.Sprint(h.Machines()) != "[barn pico shed unnamed machine]" {
 		t.Errorf("machines are %v", h.Machines())
 	}
 	if h := read(t, folder(t, runs...), Options{Machine: "barn"}); len(h.Series) != 1 || h.Series[0].Machine != "barn" {
@@ -276,6 +290,7 @@ func TestOtherMachineOfTheName(t *testing.T) {
 		t.Errorf("notes: %v", h.Notes)
 	}
 	runs[2].anchor = 0
+	runs = append(runs, written{anchor: 1, ratio: 2, config: "machine: barn\n"})
 	if h := read(t, folder(t, runs...), Options{}); len(h.Notes) != 1 || !strings.Contains(h.Notes[0], "1 of 7 runs have no anchor") {
 		t.Errorf("notes: %v", h.Notes)
 	}
@@ -459,7 +474,7 @@ func TestOrderOfCommits(t *testing.T) {
 	}
 	dir := folder(t, runs...)
 	s := read(t, dir, Options{Order: order}).Steps()
-	if len(s) != 1 || s[0].Step.At != 12 {
+	if len(s) != 1 || s[0].Step.At != 12 || s[0].Step.Log < 0 {
 		t.Errorf("steps are %+v", s)
 	}
 	for _, inTime := range read(t, dir, Options{}).Steps() {
@@ -521,6 +536,24 @@ func TestProofs(t *testing.T) {
 		if asked := len(h.Requests()) > 0; asked != (c.want == Suspected) {
 			t.Errorf("%s: requests are %+v", c.name, h.Requests())
 		}
+	}
+}
+
+// TestProofOfTwoPackages: benchmarks of one name are told apart by their packages.
+func TestProofOfTwoPackages(t *testing.T) {
+	dir := folder(t, append(commits(stepped(24, 12, 0.1)...), written{commit: "c14", old: "c9", ratio: 1.1, config: "proves: history level=0.001\n", blocks: 12})...)
+	path := filepath.Join(dir, "run975.bench")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := string(data[bytes.Index(data, []byte("pkg: ")):])
+	data = append(data, strings.ReplaceAll(other, "example.com/m", "example.com/z")...)
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if steps := read(t, dir, Options{}).Steps(); len(steps) != 1 || steps[0].Step.State != Proven {
+		t.Errorf("steps are %+v", steps)
 	}
 }
 

@@ -175,14 +175,13 @@ func TestSpeedThresholds(t *testing.T) {
 		{[]float64{98, 100, 102, 98, 102}, 116.5, false}, // five spreads of 3 %, as the middle one of the others is off by 2 %
 		{[]float64{98, 100, 102, 98, 102}, 117.5, true},
 	} {
-		h := new(History)
+		h := &History{Runs: []Run{{Machine: "barn", Anchor: 1000}}} // another one says nothing
 		for _, a := range append(slices.Clone(c.anchors), c.last) {
 			h.Runs = append(h.Runs, Run{Machine: "box", Anchor: a})
 		}
-		h.Runs = append(h.Runs, Run{Machine: "barn", Anchor: 1000}) // another one says nothing
 		h.checkSpeed()
 		for i, r := range h.Runs {
-			if apart := r.Apart != ""; apart != (c.apart && i == len(c.anchors)) {
+			if apart := r.Apart != ""; apart != (c.apart && i == 1+len(c.anchors)) {
 				t.Errorf("%v beside %v: run %d apart %q", c.last, c.anchors, i, r.Apart)
 			}
 		}
@@ -240,6 +239,10 @@ func TestTakenBack(t *testing.T) {
 			t.Errorf("%v of a step in noise of %v taken back: %t", c.back, c.noise, got)
 		}
 	}
+	// However few points there are within.
+	if isBack(part{end: 10}, part{first: 10, end: 12, from: 0.1, to: 0.1}, part{first: 12, end: 22, from: 0.035, to: 0.035}, 0.03) {
+		t.Error("what is off by 2.6 standard errors is back")
+	}
 	if isBack(part{end: 10}, part{first: 10, end: 20, from: 1, to: 1}, part{first: 20, end: 30, to: 1}, 0.01) {
 		t.Error("a drift from there is back")
 	}
@@ -255,6 +258,67 @@ func TestWith(t *testing.T) {
 	step := &Step{Before: 1, Hi: 4}
 	if h.circumstances(s, []int{0, 1, 2, 3, 4}, step); !slices.Equal(step.With, []string{"kernel: a → b", "kernel: b → a"}) || step.Old != "c1" || step.New != "c4" {
 		t.Errorf("%+v", step)
+	}
+	s.Points[2].circumstances = []circumstance{{"kernel", "of a run that takes no part"}}
+	step = &Step{Before: 1, Hi: 4}
+	if h.circumstances(s, []int{0, 1, 3, 4}, step); !slices.Equal(step.With, []string{"kernel: a → b"}) {
+		t.Errorf("%+v", step)
+	}
+}
+
+// TestSettle: a cut moves to the best place between those beside it, if there are values enough to look
+// for one, and is bounded there.
+func TestSettle(t *testing.T) {
+	q := stats.Sequence{D: []float64{0, 0.1, 0, 0.1, 0, 0.1, 5, 5.1, 5, 5.1, 5, 5.1, 9, 9.1, 9, 9.1, 9, 9.1}}
+	q.SE = slices.Repeat([]float64{math.NaN()}, len(q.D))
+	cuts := settle(q, []cut{{at: 4}, {at: 13}})
+	if len(cuts) != 2 || cuts[0].at != 6 || cuts[1].at != 12 || cuts[0].lo < 4 || cuts[0].hi > 8 || cuts[1].lo < 10 || cuts[1].hi > 14 {
+		t.Errorf("cuts are %+v", cuts)
+	}
+	for n, want := range map[int]cut{stats.LeastSequence: {at: stats.LeastSequence / 2}, stats.LeastSequence - 1: {at: 1, lo: 1, hi: 1}} {
+		d := append(make([]float64, stats.LeastSequence/2), 5, 5.1, 5, 5.1)
+		got := settle(stats.Sequence{D: d[:n], SE: slices.Repeat([]float64{math.NaN()}, n)}, []cut{{at: 1}})
+		if got[0].at != want.at || want.lo > 0 && got[0] != want {
+			t.Errorf("a cut of %d values: %+v, want %+v", n, got[0], want)
+		}
+	}
+}
+
+// TestDriftOrStep: a line is a drift where what it leaves is less than a number more that is fitted, and
+// is as sure as the surest cut in it.
+func TestDriftOrStep(t *testing.T) {
+	d := []float64{0, 0, 0, 0, 1, 1, 1, 1}
+	leaves := left(stats.Sequence{D: d}, lineOf(stats.Sequence{D: d}, 0, 8), 1)
+	for _, c := range []struct {
+		leaves float64
+		drift  bool
+	}{{math.Log(8) - 0.1, true}, {math.Log(8) + 0.1, false}} {
+		q := stats.Sequence{D: slices.Clone(d)}
+		for i := range q.D {
+			q.D[i] *= math.Sqrt(c.leaves / leaves)
+		}
+		cuts := []cut{{at: 4, p: 0.01, adjusted: 0.02}}
+		if got := drifts(q, levels(q, cuts), cuts, 1); (len(got) == 1) != c.drift {
+			t.Errorf("a line that leaves %.2f: %+v", c.leaves, got)
+		}
+	}
+	q := stats.Sequence{D: []float64{0, 1, 2, 3, 4, 5, 6, 7, 900, 900, 900, 900}}
+	cuts := []cut{{at: 4, p: 0.01, adjusted: 0.02}, {at: 8, p: 0.001, adjusted: 0.002}}
+	if got := drifts(q, levels(q, cuts), cuts, 1); len(got) != 2 || got[0].end != 8 || got[0].p != 0.01 || got[0].adj != 0.02 {
+		t.Errorf("a line and a step behind it: %+v", got)
+	}
+}
+
+// TestSpansOneStep: a comparison over a second step says nothing of the first, nor of the third.
+func TestSpansOneStep(t *testing.T) {
+	h := historyOf(make([]float64, 40))
+	p := &h.Series[0].Pieces[0]
+	p.Steps = []Step{{At: 10}, {At: 20}, {At: 30}}
+	for _, c := range []struct{ step, old, now int }{{0, 5, 15}, {0, 5, 25}, {1, 15, 25}, {1, 15, 35}, {1, 5, 25}, {2, 25, 35}, {2, 15, 35}} {
+		got := h.spans(Suspicion{&h.Series[0], p, &p.Steps[c.step]}, fmt.Sprintf("c%d", c.old), fmt.Sprintf("c%d", c.now))
+		if got != (c.now-c.old == 10) {
+			t.Errorf("c%d against c%d answers for the step at %d: %t", c.now, c.old, p.Steps[c.step].At, got)
+		}
 	}
 }
 
@@ -313,9 +377,15 @@ func TestBothTests(t *testing.T) {
 	if h.suspect(); len(h.Steps()) > 0 {
 		t.Errorf("of seven points: %+v", h.Series[0].Pieces[0].Steps)
 	}
-	h = historyOf([]float64{0, 0.0001, 0, 0.0001, 1, 1.0001, 1, 1.0001})
-	if h.suspect(); len(h.Steps()) != 1 || h.Steps()[0].Step.At != 4 {
-		t.Errorf("of eight points: %+v", h.Series[0].Pieces[0].Steps)
+	// Those of eight are one in 35, which is enough for one series, also where it is one of several.
+	flat := []float64{0, 1, 0, 1, 0, 1, 0, 1}
+	for _, others := range [][][]float64{nil, {flat, flat, flat, flat}} {
+		h = historyOf(append([][]float64{{0, 0.0001, 0, 0.0001, 1, 1.0001, 1, 1.0001}}, others...)...)
+		if h.suspect(); len(h.Steps()) != 1 || h.Steps()[0].Step.At != 4 {
+			t.Errorf("of eight points beside %d series: %+v", len(others), h.Series[0].Pieces[0].Steps)
+		} else if s, n := h.Steps()[0].Step, float64(1+len(others)); math.Abs(s.Adjusted-n*s.P) > 1e-12 {
+			t.Errorf("p = %v of %v series is %v", s.P, n, s.Adjusted)
+		}
 	}
 	// Two steps of which the first was taken back: what is before, within and after is searched.
 	d = plant(rand.New(rand.NewPCG(91, 1)), 90, 0.005, []planted{{20, 0, 0.08}, {40, 0, -0.08}, {65, 0, 0.03}})
@@ -335,6 +405,46 @@ func TestBothTests(t *testing.T) {
 	}
 	if answer := strings.Join(got, ", "); answer != "20-40 +8, 65-0 +3" {
 		t.Errorf("steps are %s", answer)
+	}
+}
+
+// TestStepsAreOfTheSeries: steps are told by the points of their series, whatever of these takes no part
+// or is of another piece.
+func TestStepsAreOfTheSeries(t *testing.T) {
+	d := plant(rand.New(rand.NewPCG(91, 1)), 90, 0.005, []planted{{20, 0, 0.08}, {40, 0, -0.08}, {65, 0, 0.03}})
+	alone := historyOf(d)
+	alone.suspect()
+	at := func(i int) int { // of a point of d, among all
+		if i < 0 {
+			return i
+		}
+		return 2 + i + i/10
+	}
+	all := []float64{9, 9}
+	for i, v := range d {
+		if i > 0 && i%10 == 0 {
+			all = append(all, 7)
+		}
+		all = append(all, v)
+	}
+	h := historyOf(all)
+	for i := 12; i < len(all); i += 11 {
+		h.Runs[i].Apart = "it was busy"
+	}
+	h.Series[0].Pieces = []Piece{{End: 2}, {First: 2, End: len(all)}}
+	h.suspect()
+	steps, want := h.Series[0].Pieces[1].Steps, alone.Series[0].Pieces[0].Steps
+	if len(steps) != 2 || len(want) != 2 || want[0].Ended == 0 {
+		t.Fatalf("steps are %+v, and without others %+v", steps, want)
+	}
+	for i, s := range want {
+		s.At, s.Before, s.Lo, s.Hi = at(s.At), at(s.Before), at(s.Lo), at(s.Hi)
+		if s.Ended > 0 {
+			s.Ended = at(s.Ended)
+		}
+		if g := steps[i]; g.At != s.At || g.Before != s.Before || g.Lo != s.Lo || g.Hi != s.Hi || g.Ended != s.Ended || g.Log != s.Log || g.Old != fmt.Sprintf("c%d", s.Before) || g.New != fmt.Sprintf("c%d", s.Hi) {
+			t.Errorf("a step is %+v, want %+v", g, s)
+		}
 	}
 }
 

@@ -210,7 +210,7 @@ func (r *Run) measured(c *compare.Comparison) (all []measurement) {
 			if c.Counted() && c.Col != record.SideKey { // they need nothing to be divided by
 				m.counted, m.reference = true, r.countedBy()
 				m.point.Log, m.point.SE = logOf(cell.Blocks)
-			} else if vs := cell.Vs; m.reference != "" && vs != nil && vs.Paired && vs.Ratio > 0 {
+			} else if vs := cell.Vs; m.reference != "" && vs != nil && (vs.Paired || c.Counted()) && vs.Ratio > 0 { // counts that do not vary are not tested
 				m.point.Log, m.point.Blocks = math.Log(vs.Ratio), vs.N
 				m.point.SE = standardError(vs.Shift)
 			} else {
