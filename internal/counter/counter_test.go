@@ -93,7 +93,7 @@ func TestCount(t *testing.T) {
 func TestTool(t *testing.T) {
 	tool := &Tool{path: "/v", version: "valgrind-3"}
 	under := tool.Under("a%b")
-	if got := strings.Join(under, " "); got != "/v -q --tool=cachegrind --cache-sim=no --branch-sim=no --vgdb=no --cachegrind-out-file=a%%b" {
+	if got := strings.Join(under, " "); got != "/v -q --tool=cachegrind --cache-sim=no --branch-sim=no --vgdb=no --I1=128,1,64 --D1=128,1,64 --LL=128,1,64 --vex-guest-chase=no --cachegrind-out-file=a%%b" {
 		t.Errorf("it runs under %s", got)
 	}
 	for own, want := range map[string]string{"": settings, "gctrace=1": "gctrace=1," + settings} {
