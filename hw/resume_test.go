@@ -137,6 +137,7 @@ func newWorld(cheap bool) *world {
 
 func (d *world) deps() deps {
 	return deps{
+		anchor: func() string { return "" },
 		compiler: func(context.Context, Board) (*Compiler, error) {
 			if d.noCompiler {
 				return nil, failed(ToolchainMissing, "no compiler", nil)

@@ -122,7 +122,11 @@ type deps struct {
 	// commit returns what session.Commit does, and host the name of this machine.
 	commit func(ctx context.Context, dir, results string) (commit, differs string)
 	host   func(ctx context.Context, dir string) string
+	anchor func() string // as of session.MadeUp
 }
+
+// Anchor implements [session.MadeUp]: boards that tests make up need no measure of this machine.
+func (d deps) Anchor() string { return d.anchor() }
 
 var systemDeps = deps{
 	compiler: FindCompiler,
@@ -130,6 +134,7 @@ var systemDeps = deps{
 	build:    Build,
 	commit:   session.Commit,
 	host:     func(ctx context.Context, dir string) string { return session.Describe(ctx, dir, "", "").Machine },
+	anchor:   session.Anchor,
 }
 
 // run is Run with other deps.

@@ -510,7 +510,7 @@ func TestRunGone(t *testing.T) {
 			}
 			defer store.Close()
 			r := &deviceRun{
-				o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, store: store,
+				deps: systemDeps, o: RunOptions{Progress: noProgress{}}, s: new(Summary), target: &goneTarget{why: tt.why}, store: store,
 				plan: Plan{Images: []PlannedImage{{Cases: 10}}}, images: []*boardImage{im}, on: im,
 			}
 			err = session.Run(t.Context(), plan, r, store, nil, session.Quiet{}, nil)
