@@ -125,38 +125,6 @@ var consumerClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "group/waiter-gives-up-after-answer", Rule: "G4", Needs: eager,
-		Why: "a consumer that has its result and whose context ends before it runs again keeps the result or puts it back",
-		Check: check(func(e *Env) {
-			// Two consumers wait on the same context; one result. Whichever is
-			// answered, the end of the context reaches both.
-			for range 64 {
-				p, hold := e.open(), e.gate()
-				ctx, cancel := context.WithCancel(context.Background())
-				p.run(gated(hold, 1, nil))
-				a, b := p.next(ctx), p.next(ctx)
-				a.blocks("a task is in flight")
-				hold.open()
-				cancel()
-				got := 0
-				for _, c := range []awaited{a, b} {
-					switch t := c.get(); t {
-					case taken{r: group.Result[int]{Value: 1}, ok: true}:
-						got++
-					case taken{err: context.Canceled}:
-					default:
-						e.fail("Next returned ", t, ", want value 1 or (zero, false, ", context.Canceled, ")")
-					}
-				}
-				if got == 0 {
-					p.takes(1)
-				}
-				e.require(got <= 1, "two consumers got the one result")
-				p.finish(nil)
-			}
-		}),
-	},
 }
 
 // usingContext is a context that never ends and whose methods call use.

@@ -143,31 +143,6 @@ var makeClauses = []Clause{
 			p.finish(nil)
 		}),
 	},
-	{
-		Name: "group/nested-cancel", Rule: "G1",
-		Why: "cancelling a group reaches the tasks of the groups that its tasks made with their context",
-		Check: oneGroup(func(e *Env, p *probe) {
-			hold := e.gate()
-			p.run(func(ctx context.Context) (int, error) {
-				g := e.Impl.NewGroup(ctx)
-				err := g.Go(func(ctx context.Context) (int, error) {
-					hold.pass()
-					return 0, context.Cause(ctx)
-				})
-				if err != nil {
-					return 0, err
-				}
-				g.Close()
-				return 7, g.Wait()
-			})
-			n := p.next(context.Background())
-			e.reached(hold, 1)
-			p.cancel(errA)
-			hold.open()
-			n.gives(7, errA)
-			p.finish(errA)
-		}),
-	},
 }
 
 // foreign is a context that package context knows nothing about.

@@ -215,18 +215,4 @@ var nextClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "group/drain-final", Rule: "G4",
-		Why: "once drained, a group stays drained: every later Next says so, whatever is called in between",
-		Check: oneGroup(func(e *Env, p *probe) {
-			p.run(value(1))
-			p.takes(1)
-			p.close()
-			p.drained()
-			p.cancel(errA)
-			e.same("what Go returned", p.submit(value(2)).get(), group.ErrGroupClosed)
-			p.close()
-			p.drained()
-		}),
-	},
 }

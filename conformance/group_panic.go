@@ -45,23 +45,6 @@ var panicClauses = []Clause{
 			}
 		}),
 	},
-	{
-		Name: "group/panic-mode-off", Rule: "G7", Needs: eager,
-		Why: "with panic-to-error off everything else holds as before: order, errors, limit, drain",
-		Check: check(func(e *Env) {
-			p := e.open(group.WithPanicToError(false), group.WithMaxConcurrency(1))
-			ctx := p.context()
-			hold := p.held(1, nil)
-			c := p.submit(failing(2, errA))
-			c.blocks("the one slot is taken")
-			hold.open()
-			p.takes(1)
-			e.same("what Go returned", c.get(), nil)
-			p.takesError(2, errA)
-			p.endedBy(ctx, errA)
-			p.finish(errA)
-		}),
-	},
 }
 
 // G7: runtime.Goexit.

@@ -36,25 +36,6 @@ var waitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/wait-for-the-last", Rule: "G5", Needs: overlapEager,
-		Why: "Wait waits for the last task, whichever that is, and not for as many completions as there were",
-		Check: oneGroup(func(e *Env, p *probe) {
-			const n = 4
-			var gates [n]*gate
-			for i := range gates {
-				gates[i] = e.gate()
-				p.run(gated(gates[i], i, nil))
-			}
-			w := p.wait()
-			for _, i := range e.random().Perm(n) {
-				w.blocks("a task is unfinished")
-				gates[i].open()
-				p.takes(i)
-			}
-			e.same("what Wait returned", w.get(), nil)
-		}),
-	},
-	{
 		Name: "group/wait-results-visible", Rule: "G5",
 		Why: "when Wait has returned, the results of the tasks it waited for are queued: they can be taken without waiting",
 		Check: check(func(e *Env) {
@@ -110,25 +91,6 @@ var waitClauses = []Clause{
 		}),
 	},
 	{
-		Name: "group/wait-first-error", Rule: "G5",
-		Why: "Wait returns the error of the task that failed first; later ones are often only its consequences",
-		Check: check(func(e *Env) {
-			for _, failFast := range []bool{false, true} {
-				p := e.open(group.WithFailFast(failFast))
-				p.run(value(1))
-				p.waits(nil)
-				p.run(failing(2, errB))
-				p.waits(errB)
-				p.run(failing(3, errA))
-				p.waits(errB)
-				p.takes(1)
-				p.takesError(2, errB)
-				p.takesError(3, errA)
-				p.finish(errB)
-			}
-		}),
-	},
-	{
 		Name: "group/wait-all-errors", Rule: "G5",
 		Why: "a caller that asks for all errors gets all, those of panics too, and results as ever",
 		Check: check(func(e *Env) {
@@ -167,25 +129,31 @@ var waitClauses = []Clause{
 	},
 	{
 		Name: "group/wait-remembers", Rule: "G5",
-		Why: "the error stays: every Wait returns it, whatever is taken, closed, cancelled or submitted in between",
+		Why: "Wait returns the error of the task that failed first, for ever, whatever is taken, closed, cancelled or submitted in between; later errors are often only its consequences",
 		Check: check(func(e *Env) {
-			p := e.open(group.WithFailFast(false))
-			p.run(failing(1, errA))
-			p.waits(errA)
-			p.waits(errA)
-			p.takesError(1, errA)
-			p.waits(errA)
-			p.cancel(errB)
-			p.waits(errA)
-			p.run(value(2))
-			p.waits(errA)
-			p.takes(2)
-			p.close()
-			p.waits(errA)
-			p.drained()
-			p.waits(errA)
-			p.cancel(errStop)
-			p.finish(errA)
+			for _, failFast := range []bool{false, true} {
+				p := e.open(group.WithFailFast(failFast))
+				p.run(value(1))
+				p.waits(nil)
+				p.run(failing(2, errB))
+				p.waits(errB)
+				p.run(failing(3, errA))
+				p.waits(errB)
+				p.takes(1)
+				p.takesError(2, errB)
+				p.takesError(3, errA)
+				p.cancel(errStop)
+				p.waits(errB)
+				p.run(value(4))
+				p.waits(errB)
+				p.takes(4)
+				p.close()
+				p.waits(errB)
+				p.drained()
+				p.waits(errB)
+				p.cancel(errA)
+				p.finish(errB)
+			}
 		}),
 	},
 	{

@@ -42,35 +42,34 @@ var taskCancelClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/cancel-not-begun", Rule: "X2", Lacks: eager,
-		Why: "a task that was not asked for can be canceled for sure: it is Cancelled at once, and stays it",
-		Check: tasks(func(r *runner) {
-			ran := false
-			f := r.spawn(func(context.Context) (int, error) { ran = true; return 1, nil })
-			g := r.spawn(returns(2))
-			r.e.require(r.cancel(f), "a task that has not begun could not be canceled")
-			r.off(f)
-			r.pending(1, "one of two was canceled")
-			n := r.flushes(0)
-			r.e.require(n == 1, "Flush took ", n, " steps, and one task was there")
-			r.gives(g, 2)
-			r.e.require(!ran, "a task that was canceled before it began has run")
-		}),
-	},
-	{
 		Name: "task/cancel-in-progress", Rule: "X2",
-		Why: "a task that is canceled in progress is over at once as far as others can see, and what it returns is dropped",
+		Why: "a task that is canceled in progress is over at once as far as others can see, and what it returns is dropped; Cancel says whether it ended the task, and ends no other",
 		Check: tasks(func(r *runner) {
 			for _, body := range []func(context.Context) (int, error){
 				returns(1), raises(0, errA),
 				panicking("boom"),
 			} {
 				f, hold := r.held(body)
+				stay := r.e.gate()
+				other := r.spawn(func(ctx context.Context) (int, error) {
+					stay.pass()
+					return 2, ctx.Err()
+				})
 				r.e.require(r.cancel(f), "a task in progress could not be canceled")
 				r.off(f)
+				r.is(other, task.Pending)
+				r.e.require(!r.cancel(f), "a task was canceled twice")
 				hold.open()
+				stay.open()
+				r.gives(other, 2)
 				r.idle()
 				r.off(f)
+				r.e.require(!r.cancel(f), "a task was canceled twice")
+				g := r.spawn(body)
+				_ = r.answer(g)
+				was := g.Status()
+				r.e.require(!r.cancel(g), "a task that was over was canceled")
+				r.is(g, was)
 			}
 		}),
 	},
@@ -119,44 +118,6 @@ var taskCancelClauses = []Clause{
 				r.e.require(both, "Cancel has returned, and the task's context is alive")
 				stay.open()
 			}
-		}),
-	},
-	{
-		Name: "task/cancel-answers", Rule: "X2",
-		Why: "Cancel says whether it was what ended the task: once true, never for a task that is over",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(returns(1))
-			r.e.require(r.cancel(f), "a task in progress could not be canceled")
-			r.e.require(!r.cancel(f), "a task was canceled twice")
-			hold.open()
-			r.idle()
-			r.e.require(!r.cancel(f), "a task was canceled twice")
-			for _, err := range []error{nil, errA} {
-				g := r.spawn(raises(1, err))
-				_ = r.answer(g)
-				was := g.Status()
-				r.e.require(!r.cancel(g), "a task that was over was canceled")
-				r.is(g, was)
-			}
-		}),
-	},
-	{
-		Name: "task/cancel-only-one", Rule: "X2",
-		Why: "Cancel cancels that task and no other, and the executor goes on",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(returns(1))
-			stay := r.e.gate()
-			g := r.spawn(func(ctx context.Context) (int, error) {
-				stay.pass()
-				return 2, ctx.Err()
-			})
-			r.cancel(f)
-			r.is(g, task.Pending)
-			hold.open()
-			stay.open()
-			r.gives(g, 2)
-			h := r.spawn(func(ctx context.Context) (int, error) { return 3, ctx.Err() })
-			r.gives(h, 3)
 		}),
 	},
 	{

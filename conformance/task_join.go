@@ -12,7 +12,7 @@ import (
 var joinClauses = []Clause{
 	{
 		Name: "task/join", Rule: "X1", Kind: Stochastic,
-		Why: "Join calls the function with both arguments, once each, and returns the values in their order, whatever other goroutines start meanwhile and leaves them",
+		Why: "Join calls the function with both arguments, once each, and returns the values in their order, whatever other goroutines start meanwhile, and leaves no part Pending",
 		Check: tasks(func(r *runner) {
 			for range r.e.rounds() {
 				const depth = 6
@@ -58,45 +58,35 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-overlaps", Rule: "X7", Kind: Promised, Needs: overlapEager,
-		Why: "another worker takes the second part while the first one goes on, or is blocked: else nothing is gained by it",
-		Check: tasks(func(r *runner) {
-			for range 8 {
-				there, back := make(chan int, 1), make(chan int, 1)
-				f := r.spawn(func(ctx context.Context) (int, error) {
-					x, y, err := parts(ctx, false,
-						func(context.Context) (int, error) { there <- 1; return <-back, nil },
-						func(context.Context) (int, error) { back <- 2; return <-there, nil })
-					return 10*x + y, err
-				})
-				r.gives(f, 21)
-			}
-		}),
-	},
-	{
 		Name: "task/join-waits", Rule: "X1", Kind: Promised, Needs: overlapEager,
-		Why: "Join returns when both parts are over, also if the task is canceled: what the second one uses is the task's, on whose stack it may be",
+		Why: "Join returns, or panics as its first part did, when both parts are over, also if the task is canceled: what the second one uses is the task's, on whose stack it may be",
 		Check: tasks(func(r *runner) {
-			for _, cancel := range []bool{false, true} {
-				hold := r.e.gate()
-				joined := make(chan struct{})
-				f := r.spawn(func(ctx context.Context) (int, error) {
-					defer close(joined)
-					x, y, err := parts(ctx, true, returns(1), func(context.Context) (int, error) { hold.pass(); return 2, nil })
-					return x + y, err
-				})
-				r.reached(hold, 1)
-				if cancel {
-					r.cancel(f)
-				}
-				c := start(r.e, "Join", func() struct{} { return <-joined })
-				c.blocks("a part is unfinished")
-				hold.open()
-				done(r, c)
-				if cancel {
-					r.off(f)
-				} else {
-					r.gives(f, 3)
+			for _, first := range []func(context.Context) (int, error){returns(1), panicking(errA)} {
+				for _, cancel := range []bool{false, true} {
+					hold := r.e.gate()
+					joined := make(chan struct{})
+					f := r.spawn(func(ctx context.Context) (x int, err error) {
+						defer close(joined)
+						over, y := false, 0
+						v := recovered(func() {
+							x, y, err = parts(ctx, true, first, func(context.Context) (int, error) { hold.pass(); over = true; return 2, nil })
+						})
+						r.e.require(over && (x == 1) == (v == nil), "Join returned ", x, " and ", y, " or panicked with ", text(v), ", and that the second part was over is ", over)
+						return 3, err
+					})
+					r.reached(hold, 1)
+					if cancel {
+						r.cancel(f)
+					}
+					c := start(r.e, "Join", func() struct{} { return <-joined })
+					c.blocks("a part is unfinished")
+					hold.open()
+					done(r, c)
+					if cancel {
+						r.off(f)
+					} else {
+						r.gives(f, 3)
+					}
 				}
 			}
 		}),
@@ -141,28 +131,6 @@ var joinClauses = []Clause{
 					}), errA)
 				}
 			}
-		}),
-	},
-	{
-		Name: "task/join-panic-waits", Rule: "X4", Kind: Promised, Needs: overlapEager,
-		Why: "a panic of the first part waits for the second one, if that is in progress: nothing of it goes on behind the back of who recovers",
-		Check: tasks(func(r *runner) {
-			hold := r.e.gate()
-			recovers := make(chan struct{})
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				over := false
-				v := recovered(func() {
-					_, _, _ = parts(ctx, true, panicking(errA), func(context.Context) (int, error) { hold.pass(); over = true; return 1, nil })
-				})
-				close(recovers)
-				r.e.require(over && v == any(errA), "Join panicked with ", text(v), ", and that the second part was over is ", over)
-				return 1, nil
-			})
-			r.reached(hold, 1)
-			c := start(r.e, "Join", func() struct{} { return <-recovers })
-			c.blocks("a part is unfinished")
-			hold.open()
-			r.gives(f, 1)
 		}),
 	},
 	{
@@ -226,35 +194,6 @@ var joinClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/join-cancel-releases", Rule: "X2", Kind: Promised, Needs: overlapEager,
-		Why: "a part that waits for a task with its context is released when the one that it belongs to is canceled",
-		Check: tasks(func(r *runner) {
-			g, never := r.held(returns(1))
-			ready := r.e.gate()
-			ready.open()
-			waits := func(ctx context.Context) (int, error) {
-				ready.pass()
-				_, err := g.Value(ctx)
-				r.e.same("what Value returned", err, context.Canceled)
-				return 1, nil
-			}
-			over := make(chan int, 1)
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				x, y, err := parts(ctx, true, waits, waits)
-				over <- x + y
-				return 0, err
-			})
-			r.reached(ready, 2)
-			r.idle()
-			r.cancel(f)
-			n := done(r, start(r.e, "Join", func() int { return <-over }))
-			r.e.require(n == 2, "Join returned ", n, ", want 2")
-			r.off(f)
-			never.open()
-			r.gives(g, 1)
-		}),
-	},
-	{
 		Name: "task/join-cycle", Rule: "X6", Lacks: overlapEager,
 		Why: "a part that waits for the task it belongs to closes a circle, which is an error as any circle is, and not a hang",
 		Check: tasks(func(r *runner) {
@@ -274,28 +213,6 @@ var joinClauses = []Clause{
 			r.gives(f, 7)
 			r.drive()
 			r.until("the part to be over", func() bool { return over.Load() && r.x.Pending() == 0 })
-		}),
-	},
-	{
-		Name: "task/join-pending", Rule: "X1",
-		Why: "no part is Pending when Join is over: who waits until nothing is must not wait for ever",
-		Check: tasks(func(r *runner) {
-			hold := r.e.gate()
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				for _, taken := range r.takings() {
-					for range 4 {
-						if _, _, err := parts(ctx, taken, returns(1), returns(2)); err != nil {
-							return 0, err
-						}
-					}
-				}
-				hold.pass()
-				return 1, nil
-			})
-			r.reached(hold, 1)
-			r.pending(1, "the parts are over, and the task is not")
-			hold.open()
-			r.gives(f, 1)
 		}),
 	},
 	{

@@ -85,24 +85,21 @@ var onDemandClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/demand-only", Rule: "X6", Lacks: eager,
-		Why: "tasks run in Flush, Wait and Value only, so that who calls them has the order in hand",
+		Name: "task/flush-counts-steps", Rule: "X6", Lacks: eager,
+		Why: "tasks run in Flush, Wait and Value only, and Flush returns how many steps it took, a step being what a task does up to where it yields or returns, and less than the limit only if no task was ready",
 		Check: tasks(func(r *runner) {
+			r.e.require(r.flushes(0) == 0, "Flush took steps, and there is no task")
 			var ran atomic.Bool
 			f := r.spawn(func(context.Context) (int, error) { ran.Store(true); return 1, nil })
 			r.is(f, task.Pending)
-			r.pending(1, "tasks were not asked to run")
 			r.e.Settle()
 			r.e.require(!ran.Load(), "a task ran although no goroutine was in Flush, Wait or Value")
-			r.e.require(r.flushes(0) == 1 && ran.Load(), "Flush did not run the task")
+			g := r.spawn(returns(2))
+			r.e.require(r.cancel(g), "a task that has not begun could not be canceled")
+			r.off(g)
+			r.pending(1, "one of two was canceled")
+			r.e.require(r.flushes(0) == 1 && ran.Load(), "Flush has not taken the one step that there was")
 			r.gives(f, 1)
-		}),
-	},
-	{
-		Name: "task/flush-counts-steps", Rule: "X6", Lacks: eager,
-		Why: "Flush returns how many steps it took, a step being what a task does up to where it yields or returns, and less than the limit only if no task was ready",
-		Check: tasks(func(r *runner) {
-			r.e.require(r.flushes(0) == 0, "Flush took steps, and there is no task")
 			three := func(ctx context.Context) error {
 				for range 2 {
 					if err := task.Yield(ctx); err != nil {
@@ -274,7 +271,7 @@ var onDemandClauses = []Clause{
 	},
 	{
 		Name: "task/no-cycle", Rule: "X6", Lacks: eager,
-		Why: "waits that look like a circle and are none go well: a task that was waited for before, or that waits for one that is over",
+		Why: "waits that look like a circle and are none go well: a task that was waited for before, that waits for one that is over, or for one that it has canceled",
 		Check: tasks(func(r *runner) {
 			var f, g *task.Future[int]
 			f = r.spawn(func(ctx context.Context) (int, error) {
@@ -298,13 +295,6 @@ var onDemandClauses = []Clause{
 			r.gives(f, 3)
 			k := r.spawn(func(ctx context.Context) (int, error) { return f.Value(ctx) })
 			r.gives(k, 3)
-		}),
-	},
-	{
-		Name: "task/cycle-canceled", Rule: "X6", Lacks: eager,
-		Why: "canceling one of those that wait for each other ends its part: a task that is over closes no circle",
-		Check: tasks(func(r *runner) {
-			var f, g *task.Future[int]
 			f = r.spawn(func(ctx context.Context) (int, error) {
 				_, err := g.Value(ctx)
 				return 1, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
@@ -13,7 +12,7 @@ import (
 var startClauses = []Clause{
 	{
 		Name: "task/start-once", Rule: "X1",
-		Why: "each of many tasks runs once, waited for or not, or work is lost or done twice",
+		Why: "each of many tasks runs once, waited for or not, also thousands that one task starts, or work is lost or done twice",
 		Check: tasks(func(r *runner) {
 			const n = 500
 			var runs [n]atomic.Int32
@@ -32,6 +31,22 @@ var startClauses = []Clause{
 			for i := range runs {
 				r.e.require(runs[i].Load() == 1, "task ", i, " of ", n, " ran ", int(runs[i].Load()), " times")
 			}
+			const forks = 3000
+			r.gives(r.spawn(func(ctx context.Context) (int, error) {
+				all := make([]*task.Future[int], forks)
+				for i := range all {
+					all[i] = task.ForkCall(ctx, func(_ context.Context, i int) (int, error) { return i, nil }, i)
+				}
+				sum := 0
+				for _, f := range all {
+					v, err := f.Value(ctx)
+					if err != nil {
+						return 0, err
+					}
+					sum += v
+				}
+				return sum, nil
+			}), forks*(forks-1)/2)
 		}),
 	},
 	{
@@ -73,22 +88,6 @@ var startClauses = []Clause{
 // X1: a task starts others.
 var forkClauses = []Clause{
 	{
-		Name: "task/fork-on-another-goroutine", Rule: "X1", Either: dyno.Promises{Overlap: true, StartOrder: true},
-		Why: "Fork does not run the task before it returns: the calling task may hold what the other one needs",
-		Check: tasks(func(r *runner) {
-			hold := r.e.gate()
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				g := task.Fork(ctx, func(context.Context) (int, error) {
-					hold.pass()
-					return 1, nil
-				})
-				hold.open()
-				return g.Value(ctx)
-			})
-			r.gives(f, 1)
-		}),
-	},
-	{
 		Name: "task/fork-with-made-context", Rule: "X1",
 		Why: "a context that was made of the task's, say with a deadline, is the task's as well; the one of a new task has nothing of it",
 		Check: tasks(func(r *runner) {
@@ -128,29 +127,6 @@ var forkClauses = []Clause{
 			_ = r.answer(f)
 			r.off(f)
 			r.gives(<-children, 7)
-		}),
-	},
-	{
-		Name: "task/fork-many", Rule: "X1",
-		Why: "a task may start thousands of others before it waits for one: none is lost",
-		Check: tasks(func(r *runner) {
-			const n = 3000
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				all := make([]*task.Future[int], n)
-				for i := range all {
-					all[i] = task.ForkCall(ctx, func(_ context.Context, i int) (int, error) { return i, nil }, i)
-				}
-				sum := 0
-				for _, f := range all {
-					v, err := f.Value(ctx)
-					if err != nil {
-						return 0, err
-					}
-					sum += v
-				}
-				return sum, nil
-			})
-			r.gives(f, n*(n-1)/2)
 		}),
 	},
 }
@@ -242,7 +218,7 @@ var pendingClauses = []Clause{
 var closedClauses = []Clause{
 	{
 		Name: "task/close-refuses", Rule: "X1",
-		Why: "a closed executor refuses tasks: they have failed with ErrClosed and never run, and waiters learn it",
+		Why: "a closed executor refuses tasks: they have failed with ErrClosed and never run, and waiters learn it; a task that has closed it goes on, and starts no more",
 		Check: tasks(func(r *runner) {
 			r.close()
 			var ran atomic.Bool
@@ -257,6 +233,15 @@ var closedClauses = []Clause{
 			r.drive()
 			r.idle()
 			r.e.require(!ran.Load(), "a task that was refused ran")
+			in := r.e.runner()
+			other := in.spawn(returns(2))
+			in.gives(in.spawn(func(ctx context.Context) (int, error) {
+				in.x.Close()
+				_, err := task.Fork(ctx, returns(1)).Value(ctx)
+				r.e.require(errors.Is(err, task.ErrClosed), "a task that has closed its executor started another one: ", err)
+				return other.Value(ctx)
+			}), 2)
+			in.end()
 		}),
 	},
 	{
@@ -278,23 +263,6 @@ var closedClauses = []Clause{
 			r.gives(f, 55)
 			r.givesAll(all)
 			r.close()
-		}),
-	},
-	{
-		Name: "task/close-in-a-task", Rule: "X1",
-		Why: "a task may close its executor: it goes on, and so do the others, but it cannot start more: a chain of them would keep the executor alive",
-		Check: tasks(func(r *runner) {
-			g := r.e.gate()
-			other := r.spawn(func(context.Context) (int, error) { return 2, nil })
-			f := r.spawn(func(ctx context.Context) (int, error) {
-				g.pass()
-				r.x.Close()
-				_, err := task.Fork(ctx, returns(1)).Value(ctx)
-				r.e.require(errors.Is(err, task.ErrClosed), "a task that has closed its executor started another one: ", err)
-				return other.Value(ctx)
-			})
-			g.open()
-			r.gives(f, 2)
 		}),
 	},
 }

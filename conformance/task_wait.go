@@ -30,32 +30,6 @@ var handleClauses = []Clause{
 		}),
 	},
 	{
-		Name: "task/done-closed-at-the-end", Rule: "X2",
-		Why: "the channel of Done is closed when the task is over, not before, whatever became of it: it is for select",
-		Check: tasks(func(r *runner) {
-			for _, body := range []func(context.Context) (int, error){
-				returns(1), raises(1, errA),
-				panicking("boom"),
-			} {
-				f, hold := r.held(body)
-				c := start(r.e, "a receive from Done", func() task.Status {
-					<-f.Done()
-					return f.Status()
-				})
-				c.blocks("the task is unfinished")
-				hold.open()
-				s := done(r, c)
-				r.e.require(s != task.Pending, "the channel of Done is closed, and the state is ", s.String())
-			}
-			f, hold := r.held(returns(1))
-			c := start(r.e, "a receive from Done", func() struct{} { return <-f.Done() })
-			c.blocks("the task is unfinished")
-			r.cancel(f)
-			c.get() // although the task takes no notice
-			hold.open()
-		}),
-	},
-	{
 		Name: "task/value-visible", Rule: "X2", Kind: Stochastic,
 		Why: "who has seen that a task is over, by Wait, Done or Status, sees all that it did, and its value",
 		Check: tasks(func(r *runner) {
@@ -77,21 +51,6 @@ var handleClauses = []Clause{
 
 // X2: Wait and Value.
 var taskWaitClauses = []Clause{
-	{
-		Name: "task/wait-blocks", Rule: "X2",
-		Why: "Wait and Value return when the task is over, and not before",
-		Check: tasks(func(r *runner) {
-			f, hold := r.held(returns(1))
-			v := r.value(f, context.Background())
-			w := start(r.e, "Wait", func() error { return f.Handle().Wait(context.Background()) })
-			v.blocks("the task is unfinished")
-			w.blocks("the task is unfinished")
-			hold.open()
-			a := done(r, v)
-			r.e.require(a == answer{v: 1}, "Value returned ", a.String(), ", want 1")
-			r.e.same("what Wait returned", done(r, w), nil)
-		}),
-	},
 	{
 		Name: "task/wait-same-for-ever", Rule: "X2",
 		Why: "Value and Wait answer the same whenever they are asked, however often, and the task has run once; a nil context means context.Background",

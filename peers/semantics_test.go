@@ -21,15 +21,15 @@ var semantics = []struct {
 	what    string
 	clauses string // below group/
 }{
-	{"limit: no more tasks at once, and all places come back", "limit-respected limit-reached limit-never-exceeded"},
-	{"order: results as tasks complete, each once", "next-completion-order next-oldest-first next-result-once go-once"},
-	{"first error: `Wait` waits for all and says the first", "wait-for-all wait-first-error wait-first-by-completion wait-remembers wait-many-callers"},
+	{"limit: no more tasks at once, and all places come back", "limit-respected limit-never-exceeded"},
+	{"order: results as tasks complete, each once", "next-completion-order next-oldest-first next-result-once"},
+	{"first error: `Wait` waits for all and says the first", "wait-for-all wait-first-by-completion wait-remembers wait-many-callers"},
 	{"fail-fast: the first error cancels the others, with itself as the cause, and all have a result", "failfast-cancels failfast-keeps-tasks failfast-error-is-first"},
 	{"panics: are the error of their task", "panic-is-an-error limit-slot-back-after-failure failfast-off"},
 	{"`runtime.Goexit`: ends its task only", "goexit-is-an-error goexit-slot-back"},
 	{"cancellation: reaches tasks", "cancel-reaches-tasks"},
 	{"cancellation: `Wait` returns its cause", "wait-cause parent"},
-	{"close: accepted tasks run", "close-does-not-cancel close-keeps-results drain-final"},
+	{"close: accepted tasks run", "close-does-not-cancel close-keeps-results"},
 	{"nothing is left: contexts and results are let go", "context-released results-not-retained"},
 }
 

@@ -42,7 +42,6 @@
 //	task/deep-joins            waits inside waits, 20,000 deep, at night 100,000; reports time and memory a level
 //	task/waiters-forgotten     who gave up waiting leaves nothing with a task that goes on
 //	task/futures-collected     futures without waiters, and closed executors, leave no memory and no goroutine
-//	task/executor-collected    nothing keeps a closed executor and what its tasks have computed (weak pointers)
 //	task/blocked-for-real      tasks that sleep, lock or sit in system calls stop no other
 //	task/waits-are-idle        who waits for a task burns no processor time
 //

@@ -594,7 +594,7 @@ var conformLine = regexp.MustCompile(`(?m)^\s*conform: clause=(\S+) rule=(\S+) r
 // TestRunOutput holds the output to the form that programs read, and repeats a
 // failure with the command that it prints.
 func TestRunOutput(t *testing.T) {
-	out, failed := runChild(t, "second Close panics", "^TestRunChild$/^group$/^(close-.*|promise-.*|drain-final)$")
+	out, failed := runChild(t, "second Close panics", "^TestRunChild$/^group$/^(close-.*|promise-.*|go-after-close)$")
 	if !failed {
 		t.Error("the process succeeded")
 	}
@@ -615,7 +615,7 @@ func TestRunOutput(t *testing.T) {
 	if m := results["group/promise-start-order"]; m == nil || m[3] != "skip" || unquote(m[5]) != "needs StartOrder, which wrong does not promise" {
 		t.Errorf("the line of a skip is %q", m)
 	}
-	m := results["group/drain-final"]
+	m := results["group/go-after-close"]
 	if m == nil || m[3] != "fail" || !strings.Contains(unquote(m[5]), "Close panicked") {
 		t.Fatalf("the line of a failure is %q in:\n%s", m, out)
 	}
@@ -632,7 +632,7 @@ func TestRunOutput(t *testing.T) {
 	}
 	again, failed := runChild(t, "second Close panics", cmd[1], "DYNO_SEED="+seed)
 	lines := conformLine.FindAllStringSubmatch(again, -1)
-	if !failed || len(lines) != 1 || lines[0][1] != "group/drain-final" || lines[0][4] != seed {
+	if !failed || len(lines) != 1 || lines[0][1] != "group/go-after-close" || lines[0][4] != seed {
 		t.Errorf("the command to repeat ran %q", lines)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"weak"
 
 	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/conformance"
@@ -35,10 +34,6 @@ var taskHostClauses = []hostClause{
 		Name: "task/futures-collected", Rule: "X3", On: conformance.Platform{Heap: true},
 		Why: "futures without waiters, and executors that are closed, leave no memory and no goroutine, however many there were",
 	}, checkFuturesCollected},
-	{conformance.Clause{
-		Name: "task/executor-collected", Rule: "X1",
-		Why: "nothing keeps an executor that is closed alive, nor the tasks that have run on it, once their handles are dropped",
-	}, checkExecutorCollected},
 	{conformance.Clause{
 		Name: "task/blocked-for-real", Rule: "X7", Needs: dyno.Promises{Overlap: true, Eager: true},
 		Why: "tasks that sleep, lock, wait or sit in a system call, more of them than there are workers, do not stop the others",
@@ -249,38 +244,6 @@ func checkFuturesCollected(_ *testing.T, s *suite) outcome {
 			return fmt.Errorf("after %d executors that were closed: %w", n/100, err)
 		}
 		x.Close()
-		return nil
-	})
-}
-
-// checkExecutorCollected looks at what is left of executors through weak pointers.
-func checkExecutorCollected(_ *testing.T, s *suite) outcome {
-	return s.outside(s.limit, func(e *conformance.Env) error {
-		const n = 8
-		var held [n]weak.Pointer[[1 << 10]byte]
-		for i := range held {
-			x := s.impl.NewExecutor()
-			load := new([1 << 10]byte)
-			held[i] = weak.Make(load)
-			f := task.Go(x, func(ctx context.Context) (*[1 << 10]byte, error) {
-				load[0]++
-				_, err := task.Fork(ctx, func(context.Context) (int, error) { load[1]++; return 1, nil }).Value(ctx)
-				return load, err
-			})
-			if i%2 == 0 {
-				if v, err := f.Value(context.Background()); v != load || err != nil {
-					return fmt.Errorf("Value returned %w", errors.Join(err, errLost))
-				}
-			}
-			x.Close()
-			for x.Pending() > 0 {
-				x.Flush(0)
-				runtime.Gosched()
-			}
-		}
-		if i := collected(e, held[:]...); i >= 0 {
-			return fmt.Errorf("what executor %d of %d, which are closed, has computed is still reachable", i+1, n)
-		}
 		return nil
 	})
 }
