@@ -56,21 +56,9 @@ var actorHostClauses = []hostClause{
 		Why: "a message goes to its own actor in its place, also if another one was flooded before and has gone idle: the memory of a large mailbox belongs to one actor at a time",
 	}, checkFloodsInTurn},
 	{conformance.Clause{
-		Name: "actor/guest-runs", Rule: "FR-034",
-		Why: "what a guest's first send makes ready Run runs on the caller's goroutine; what a second one does, and the turn itself, is for the workers",
-	}, withGuest(checkGuestRuns)},
-	{conformance.Clause{
-		Name: "actor/guest-counts", Rule: "FR-034",
-		Why: "turns and messages of guests are counted, also of one that has left, and there may be several",
-	}, withGuest(checkGuestCounts)},
-	{conformance.Clause{
-		Name: "actor/guest-survives", Rule: "FR-034",
-		Why: "a panic in a guest's turn is the actor's failure, Goexit ends the goroutine and not the guest, and what a turn or the guest leaves the workers do",
-	}, withGuest(checkGuestSurvives)},
-	{conformance.Clause{
-		Name: "actor/guest-waits", Rule: "FR-034",
-		Why: "whose goroutine runs a turn is told when that is about to wait for room",
-	}, withGuest(checkGuestWaits)},
+		Name: "actor/guest", Rule: "FR-034",
+		Why: "what a guest's first send makes ready Run runs on the caller's goroutine, and the rest is for the workers, also after a panic, a Goexit and the guest's end; it is counted, and the lender is told when a turn is about to wait for room",
+	}, checkGuests},
 	{conformance.Clause{
 		Name: "actor/model", Rule: "FR-009", Kind: conformance.Stochastic,
 		Why: "mailbox, stash, timers, suspension and supervision of an actor together do what a sequential model of them does, in the same order",
