@@ -83,6 +83,11 @@ func (c *Command) runOn(ctx context.Context, r hw.RunOptions, f Fleet, all *hw.S
 	if err != nil {
 		return interruptedOr(ctx, err)
 	}
+	return c.send(ctx, r, f.Send, machines, dir, built, all)
+}
+
+// send has the machines carry out what was built, in the folder dir, and adds what came of it.
+func (c *Command) send(ctx context.Context, r hw.RunOptions, send runner.Send, machines []runner.Machine, dir string, built *hw.Prebuilt, all *hw.Summary) error {
 	if !anyImage(built) {
 		return Ended(worstOf(built))
 	}
@@ -91,7 +96,7 @@ func (c *Command) runOn(ctx context.Context, r hw.RunOptions, f Fleet, all *hw.S
 	if err := c.pack(folder, name, r, built); err != nil {
 		return err
 	}
-	sent, err := runner.SendAll(ctx, f.Send, folder, machines, func(m runner.Machine) string {
+	sent, err := runner.SendAll(ctx, send, folder, machines, func(m runner.Machine) string {
 		if r.Out != "" {
 			return r.Out
 		}
@@ -203,23 +208,12 @@ func (c *Command) Carry(ctx context.Context, j runner.Carriage) error {
 		return err
 	}
 	defer unlock()
-	d.Entry.ID = j.Machine
-	r, err := carried(o)
+	r, err := c.carriage(ctx, j, o, d)
 	if err != nil {
 		return err
 	}
 	p := &carrying{progress: &progress{con: c.Con}, to: j, count: r.Count, begun: time.Now()}
-	r.Devices, r.Out, r.Progress = []hw.Device{d}, j.Out, p
-	r.Settings = []record.Setting{{Key: "machine", Values: []string{j.Machine}}, {Key: runner.JobKey, Values: []string{o.ID}}}
-	if d.Board.Emulated { // it is as fast as its host
-		r.Settings = append(r.Settings, session.Identity(ctx)...)
-	}
-	if r.Resume, err = runner.Begun(c.Con, j.Out, record.ReadInterruptedBoard); err != nil {
-		return err
-	}
-	if r.Resume != nil {
-		r.Out = ""
-	}
+	r.Progress = p
 	s, err := hw.Run(ctx, r)
 	p.flush()
 	switch {
@@ -229,6 +223,24 @@ func (c *Command) Carry(ctx context.Context, j runner.Carriage) error {
 		return Ended(max(s.Worst, hw.WrongResult)) // why was told
 	}
 	return nil
+}
+
+// carriage is the run of a job on a device of this machine, which may have begun.
+func (c *Command) carriage(ctx context.Context, j runner.Carriage, o *jobs.Opened, d hw.Device) (hw.RunOptions, error) {
+	r, err := carried(o)
+	if err != nil {
+		return r, err
+	}
+	d.Entry.ID = j.Machine
+	r.Devices, r.Out = []hw.Device{d}, j.Out
+	r.Settings = []record.Setting{{Key: "machine", Values: []string{j.Machine}}, {Key: runner.JobKey, Values: []string{o.ID}}}
+	if d.Board.Emulated { // it is as fast as its host
+		r.Settings = append(r.Settings, session.Identity(ctx)...)
+	}
+	if r.Resume, err = runner.Begun(c.Con, j.Out, record.ReadInterruptedBoard); r.Resume != nil {
+		r.Out = ""
+	}
+	return r, err
 }
 
 // carried is the run of a job.

@@ -27,7 +27,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d of %d: %q, want %q", c.used, c.limit, got, c.want)
 		}
 	}
-	for n, want := range map[int64]string{0: "-", 65536: "64 KiB", 2 << 20: "2 MiB", 1000: "1000 B"} {
+	for n, want := range map[int64]string{0: "-", 65536: "64 KiB", 2 << 20: "2 MiB", 1000: "1000 B", 1500: "1500 B"} {
 		if got := memory(n); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
@@ -46,6 +46,11 @@ func TestTell(t *testing.T) {
 	want := "benchrun: too big: it is large\n" + strings.Repeat("    stack\n", 39) + "    … (61 more lines)\nhint: make it small\n"
 	if b.String() != want {
 		t.Errorf("told\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	_, _ = Tell(&b, &hw.Error{Outcome: hw.TooBig, Output: strings.Repeat("stack\n", 40)})
+	if strings.Count(b.String(), "    stack\n") != 40 {
+		t.Errorf("of 40 lines it told\n%s", b.String())
 	}
 	b.Reset()
 	_, _ = Tell(&b, &hw.Error{Outcome: hw.FlashFailed, What: "it said \x1b[2J", Output: "\x1b]0;owned\a", Do: "see"})
@@ -277,7 +282,7 @@ func TestBuildConcludes(t *testing.T) {
 		worst hw.Outcome
 		built bool
 		want  hw.Outcome
-	}{{hw.OK, true, hw.OK}, {hw.OK, false, hw.TooBig}, {hw.BuildFailed, true, hw.BuildFailed}} {
+	}{{hw.OK, true, hw.OK}, {hw.OK, false, hw.TooBig}, {hw.BuildFailed, true, hw.BuildFailed}, {hw.BuildFailed, false, hw.BuildFailed}} {
 		var out bytes.Buffer
 		b := builder{c: &Command{Out: &out}, worst: tt.worst, built: tt.built, all: []Built{
 			{Board: "b", Impl: "serial", Outcome: "ok", Flash: &Used{1, 4}, RAM: &Used{3, 2}}, {Board: "b", Impl: "other", Outcome: "too big"},

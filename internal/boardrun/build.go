@@ -107,6 +107,11 @@ func (b *builder) add(ctx context.Context, board hw.Board, impl string, compiler
 		fmt.Fprintln(b.c.Con, "interrupted")
 		return session.ErrInterrupted
 	}
+	return b.note(board, impl, im, err)
+}
+
+// note says what came of an image, and keeps it in mind.
+func (b *builder) note(board hw.Board, impl string, im *hw.Image, err error) error {
 	one := Built{Board: board.Name, Impl: impl, Parts: b.c.Parts}
 	if err != nil {
 		one.Why = console.Printable(err.Error())
@@ -147,12 +152,17 @@ func (b *builder) build(ctx context.Context, board hw.Board, impl string, compil
 	if im, err = hw.Build(ctx, board, compiler, o); err != nil || b.Out == "" {
 		return im, err
 	}
+	return im, keep(im, b.Out)
+}
+
+// keep copies an image into a folder.
+func keep(im *hw.Image, folder string) error {
 	data, err := os.ReadFile(im.Path)
 	if err != nil {
-		return im, err
+		return err
 	}
-	im.Path = filepath.Join(b.Out, board.Name+"-"+impl+".elf")
-	return im, os.WriteFile(im.Path, data, 0o755)
+	im.Path = filepath.Join(folder, im.Board.Name+"-"+im.Impl+".elf")
+	return os.WriteFile(im.Path, data, 0o755)
 }
 
 // conclude prints what there is to say of all images.

@@ -25,7 +25,7 @@ func TestKeptFits(t *testing.T) {
 	const bigA, bigB = "# hole: pkg=github.com/dynolab/dyno/impls/a reason=\"too big: by 1 byte\"\n", "# skip: pkg=github.com/dynolab/dyno/impls/b reason=\"does not fit: by 2 bytes\"\n"
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"results/toy/old.bench":       file("2026-01-01T00:00:00Z", bigA+bigB, ""),
+		"results/toy/old.bench":       file("2026-01-01T00:00:00Z", bigA+bigB, end("c", "X", "ok")+end("e", "X", "ok")+end("d", "X", "ok")),
 		"results/toy-left/new.bench":  file("2026-01-02T00:00:00Z", "", end("a", "X", "ok")+end("a", "Y", "out of memory")+end("c", "X", "out of memory")+end("c", "Y", "out of memory")+end("c", "Z", "ok")+"# skip: case=BenchmarkW/impl=c reason=\"needs Heap\"\n"),
 		"results/toy/cut.bench":       "# Written by benchrun run; never edited.\nboard: toy\n",
 		"results/toy/notes.txt":       "fits",
@@ -42,7 +42,7 @@ func TestKeptFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]fits{
-		"toy":   {fit: []string{"a"}, unfit: map[string]string{"b": "by 2 bytes", "c": "2 of 3 cases run out of memory"}},
+		"toy":   {fit: []string{"a", "d", "e"}, unfit: map[string]string{"b": "by 2 bytes", "c": "2 of 3 cases run out of memory"}},
 		"other": {fit: []string{"b"}, unfit: map[string]string{}},
 	}
 	if !reflect.DeepEqual(got, want) {

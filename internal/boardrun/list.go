@@ -56,7 +56,6 @@ func List(ctx context.Context, mapFile string) ([]Listed, error) {
 		if l.Runner, err = hw.FindRunner(ctx, b); err != nil {
 			l.Unrunnable = err.Error()
 		}
-		l.Sent = b.Kit() != "serial"
 		all = append(all, l)
 	}
 	return all, nil
@@ -65,7 +64,7 @@ func List(ctx context.Context, mapFile string) ([]Listed, error) {
 func listed(b hw.Board, m *hw.Map, kept fits, missing []error) Listed {
 	l := Listed{
 		Name: b.Name, Title: b.Title, Chip: b.Chip, Kind: b.Kind, RAM: b.RAM, Flash: b.Flash, Emulated: b.Emulated,
-		Fits: append([]string{}, kept.fit...), Unfit: kept.unfit, Missing: []string{}, Install: b.Install,
+		Fits: append([]string{}, kept.fit...), Unfit: kept.unfit, Missing: []string{}, Install: b.Install, Sent: b.Kit() != "serial",
 	}
 	for _, e := range m.Entries {
 		if e.Board == b.Name {

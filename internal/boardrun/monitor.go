@@ -114,7 +114,7 @@ func printEvent(w io.Writer, e line.Event) {
 		return
 	}
 	switch {
-	case e.Restart && e.Seq == 1:
+	case e.Restart:
 		fmt.Fprintln(w, "--- the board has started")
 	case e.Repeated:
 		fmt.Fprintf(w, "! line %d once more:\n", e.Seq)

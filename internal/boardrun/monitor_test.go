@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -73,12 +74,15 @@ func TestMonitorIsPrintable(t *testing.T) {
 		{Kind: line.Noise, Text: "\x1b]0;owned\a"},
 		{Kind: line.Corrupt, Text: "@1 \x1b[2J", Err: line.ErrFrame},
 		{Kind: line.Text, Seq: 2, Text: "note \x1b[8m"},
+		{Kind: line.Text, Seq: 4, Text: "x", Lost: 1},
 	} {
 		printEvent(&out, e)
 	}
 	want := `| \x1b]0;owned\a
 ! @1 \x1b[2J (bytes are missing: no number and checksum)
    2 note \x1b[8m
+! 1 line lost
+   4 x
 `
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
@@ -121,6 +125,14 @@ func TestMonitorEnds(t *testing.T) {
 	cancel()
 	if err := monitor(ctx, neverReader{}, io.Discard, console, false); err != nil {
 		t.Error(err)
+	}
+	// With the console, however that ends.
+	for _, end := range []error{io.EOF, os.ErrClosed, io.ErrClosedPipe} {
+		console, said, _ := newConsole()
+		said.CloseWithError(end)
+		if err := monitor(t.Context(), neverReader{}, io.Discard, console, false); err != nil {
+			t.Errorf("%v: %v", end, err)
+		}
 	}
 	// When the port vanishes.
 	console, said, _ := newConsole()

@@ -36,6 +36,11 @@ func (p *imageProgress) String() string { return fmt.Sprintf("%d of %d", p.begun
 // that says what runs.
 const mostUntold = 25
 
+// none reports whether boards have said what they can run, and none of it was wanted.
+func (p *progress) none(worst hw.Outcome) bool {
+	return (worst == hw.OK || worst == hw.TooBig) && len(p.of) > 0 && p.cases == 0
+}
+
 // say prints a line, after what was not yet told of.
 func (p *progress) say(format string, args ...any) {
 	p.flush()

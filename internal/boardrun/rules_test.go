@@ -147,6 +147,74 @@ func TestRunOnRefuses(t *testing.T) {
 	}
 }
 
+// TestSend: what each machine sends is added, and has its place by its name; what one does not send is
+// an error.
+func TestSend(t *testing.T) {
+	dir := t.TempDir()
+	elf := filepath.Join(dir, "x.elf")
+	if err := os.WriteFile(elf, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(begun(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := &hw.Prebuilt{Differs: "false", Compiler: hw.Compiler{Kind: "tinygo", Version: "0.41.1", Go: "go1.26.8"}, Impls: []string{"serial"}, Images: []hw.PrebuiltImage{
+		{Impl: "serial", Parts: []string{"bench"}, Path: elf, Hash: strings.Repeat("a", 64)},
+	}}
+	checkout := filepath.Join(dir, "checkout")
+	if err := os.MkdirAll(filepath.Join(checkout, "impls", "serial"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := hw.RunOptions{
+		Checkout: hw.Checkout{Dir: checkout}, Devices: []hw.Device{{Board: hw.Board{Name: "cortex-m3-qemu"}}}, Parts: []string{"bench"}, Case: regexp.MustCompile(""),
+		Count: 1, Limits: hw.Limits{Silence: 1, Case: 1},
+	}
+	c := Command{Con: console.New(new(bytes.Buffer), 0)}
+	failed := errors.New("it is off")
+	send := func(_ context.Context, _ string, to runner.Machine, path string) error {
+		if to.Name == "middle" {
+			return failed
+		}
+		return os.WriteFile(path, kept, 0o644)
+	}
+	all := new(hw.Summary)
+	err = c.send(t.Context(), r, send, []runner.Machine{{Name: "left"}, {Name: "middle"}, {Name: "right"}}, dir, built, all)
+	if !errors.Is(err, failed) || len(all.Files) != 2 {
+		t.Fatalf("files %q, %v", all.Files, err)
+	}
+	for i, name := range []string{"left", "right"} {
+		if ok, _ := filepath.Match(filepath.Join(checkout, "results", name, "????????-??????-nocommit.bench"), all.Files[i]); !ok {
+			t.Errorf("the results of %s are in %s", name, all.Files[i])
+		}
+	}
+	all, r.Out = new(hw.Summary), filepath.Join(dir, "out.bench")
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "job")), c.send(t.Context(), r, send, []runner.Machine{{Name: "left"}}, dir, built, all)); err != nil || !slices.Equal(all.Files, []string{r.Out}) {
+		t.Errorf("files %q, %v", all.Files, err)
+	}
+	built.Images[0].Err = &hw.Error{Outcome: hw.BuildFailed}
+	if err := c.send(t.Context(), r, nil, nil, dir, built, all); err != Ended(hw.BuildFailed) {
+		t.Errorf("of no image %v", err)
+	}
+	var out bytes.Buffer
+	none := Command{Con: c.Con, Out: &out, Impls: []string{"serial"}}
+	if err := none.RunOn(t.Context(), RunOptions{Count: 1, Timeout: 1, Silence: 1}, Fleet{}); err != nil || out.Len() > 0 {
+		t.Errorf("on no board: %v, %q", err, out.String())
+	}
+	var from hw.RunOptions
+	if err := none.sources(t.Context(), &from); err != nil || !slices.Equal(from.Impls, []string{"serial"}) {
+		t.Errorf("%q, %v", from.Impls, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	one := Command{Boards: []string{"rv32-qemu"}}
+	for _, want := range []error{nil, session.ErrInterrupted} { // what was done is done
+		if err := one.withDevice(ctx, func(context.Context, hw.Device) error { return want }); err != want {
+			t.Errorf("interrupted when it had returned %v: %v", want, err)
+		}
+	}
+}
+
 // TestJob: the run of a job is the one that was packed.
 func TestJob(t *testing.T) {
 	dir := t.TempDir()
@@ -195,9 +263,21 @@ func TestJob(t *testing.T) {
 	if got, err := carried(o); err != nil || got.Prebuilt.Images[1].Err.Outcome != hw.WrongResult {
 		t.Errorf("%+v, %v", got.Prebuilt, err)
 	}
-	d := hw.Device{Board: hw.Board{Name: "cortex-m3-qemu"}}
-	if d.Board.Name != o.Board.Kind || o.Platform != jobs.BoardPlatform("cortex-m3-qemu") {
-		t.Errorf("it is for %s, a %s", o.Platform, o.Board.Kind)
+	o.Board.Images[1].Why = ""
+	if got, err := carried(o); err != nil || got.Prebuilt.Images[1].Err == nil {
+		t.Errorf("an image that failed and does not say why: %+v, %v", got.Prebuilt, err)
+	}
+	for _, out := range []string{filepath.Join(dir, "new.bench"), begun(t, "")} {
+		for _, emulated := range []bool{false, true} {
+			d := hw.Device{Board: hw.Board{Emulated: emulated}}
+			got, err := c.carriage(t.Context(), runner.Carriage{Machine: "left", Out: out}, o, d)
+			if isNew := strings.HasPrefix(out, dir); err != nil || (got.Resume == nil) != isNew || (got.Out == out) != isNew || len(got.Devices) != 1 || got.Devices[0].Entry.ID != "left" {
+				t.Errorf("%s: %+v, %v", out, got, err)
+			}
+			if s := fmt.Sprint(got.Settings); !strings.HasPrefix(s, "[{machine [left]} {job ["+o.ID+"]}") || (len(got.Settings) > 2) != emulated {
+				t.Errorf("emulated %t: settings are %s", emulated, s)
+			}
+		}
 	}
 	pico := Command{Boards: []string{"rv32-qemu"}, Con: c.Con}
 	if err := pico.Carry(t.Context(), runner.Carriage{Job: folder, Work: filepath.Join(dir, "w2")}); err == nil || !strings.Contains(err.Error(), "and this machine is") {
@@ -227,8 +307,11 @@ func TestListed(t *testing.T) {
 	m := &hw.Map{Entries: []hw.Entry{{ID: "left", Board: "pico"}, {ID: "pico", Board: "other"}}}
 	missing := []error{&hw.Error{Outcome: hw.ToolchainMissing, What: "tinygo is not on PATH", Do: "install"}, errors.New("other")}
 	l := listed(hw.Board{Name: "pico"}, m, fits{fit: []string{"serial"}}, missing)
-	if !slices.Equal(l.Connect, []string{"left"}) || !slices.Equal(l.Missing, []string{"tinygo is not on PATH", "other"}) || !slices.Equal(l.Fits, []string{"serial"}) {
+	if !slices.Equal(l.Connect, []string{"left"}) || !slices.Equal(l.Missing, []string{"tinygo is not on PATH", "other"}) || !slices.Equal(l.Fits, []string{"serial"}) || l.Sent {
 		t.Errorf("%+v", l)
+	}
+	if !listed(hw.Board{SSH: true}, m, fits{}, nil).Sent || !listed(hw.Board{Emulator: []string{"x"}}, m, fits{}, nil).Sent {
+		t.Error("images cannot be sent to what is reached by ssh, or emulated")
 	}
 	var b strings.Builder
 	if err := ListDoc([]Listed{{Name: "pico", Fits: []string{"serial"}, Unfit: map[string]string{"channel": "so"}}}).Text(&b, report.TextOptions{}); err != nil || !strings.Contains(b.String(), " serial ") {
@@ -260,14 +343,35 @@ func TestBuilds(t *testing.T) {
 		}
 	}
 	im := &hw.Image{Board: hw.Board{RAM: 100, Flash: 200}, Parts: []string{"bench"}, Toolchain: "x", Sizes: &hw.Sizes{Stack: 1, Packages: []hw.PackageSize{{Code: 7, BSS: 4}}}}
+	dir := t.TempDir()
+	for _, c := range []struct {
+		out  string
+		json bool
+		err  error
+	}{{"", false, nil}, {dir, false, nil}, {dir, true, nil}, {dir, false, &hw.Error{Outcome: hw.TooBig}}} {
+		var out bytes.Buffer
+		b := builder{c: &Command{Con: console.New(new(bytes.Buffer), 0), Out: &out}, BuildOptions: BuildOptions{Out: c.out, JSON: c.json}}
+		im.Path = filepath.Join(dir, "x")
+		kept := c.out != "" && c.err == nil
+		if err := b.note(im.Board, "serial", im, c.err); err != nil || (b.all[0].Path != "") != kept || (out.Len() > 0) != (c.err == nil && !c.json) || strings.Contains(out.String(), "image: ") != (kept && !c.json) {
+			t.Errorf("%+v: %+v, %v, printed %q", c, b.all, err, out.String())
+		}
+	}
+	b := hw.Image{Board: hw.Board{Name: "pico"}, Impl: "serial", Path: filepath.Join(dir, "x")}
+	if err := os.WriteFile(b.Path, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := keep(&b, dir); err != nil || b.Path != filepath.Join(dir, "pico-serial.elf") {
+		t.Errorf("kept in %s, %v", b.Path, err)
+	}
 	var one Built
 	if one.describe(im); *one.Flash != (Used{7, 200}) || *one.RAM != (Used{5, 100}) || len(one.Packages) != 1 || one.Toolchain != "x" {
 		t.Errorf("%+v %+v %+v", one, one.Flash, one.RAM)
 	}
-	var b strings.Builder
+	var text strings.Builder
 	all := []Built{{Board: "b", Impl: "serial", Flash: &Used{1, 4}, RAM: &Used{3, 8}}, {Board: "b", Impl: "other"}}
-	if err := compareImages(all).Text(&b, report.TextOptions{}); err != nil || !strings.Contains(b.String(), "1 of 4 bytes, 3 left (75 %)  3 of 8 bytes, 5 left (62 %)") {
-		t.Errorf("%v\n%s", err, b.String())
+	if err := compareImages(all).Text(&text, report.TextOptions{}); err != nil || !strings.Contains(text.String(), "1 of 4 bytes, 3 left (75 %)  3 of 8 bytes, 5 left (62 %)") {
+		t.Errorf("%v\n%s", err, text.String())
 	}
 }
 
@@ -310,6 +414,8 @@ func TestPresent(t *testing.T) {
 		result("left", "bench/a", hw.Hung), result("left", "bench/b", hw.Hung), result("left", "", hw.TooBig), result("left", "conform/a", hw.WrongResult), result("left", "bench/c", hw.OK), result("right", "bench/a", hw.OK),
 	}}
 	s.Results[3].Skip = "and skipped"
+	s.Results = append(s.Results, s.Results[4])
+	s.Results[6].Skip = "needs more"
 	if err := c.present(s); err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +423,7 @@ func TestPresent(t *testing.T) {
 		t.Errorf("told %q, want %q", con.String(), want)
 	}
 	want := "board  implementation  figures  clauses passed  skipped  failed\n" +
-		"left   serial          1        0               1        3       wrong result\n" +
+		"left   serial          1        0               2        3       wrong result\n" +
 		"right  serial          1        0               0        0       ok\n" +
 		"\nclauses of left with serial: 0 passed, 1 skipped, 0 failed\n"
 	if out.String() != want {
@@ -367,5 +473,11 @@ func TestProgressOf(t *testing.T) {
 	want := "  1 clause passed (at case 1 of 2)\n  1 clause passed (at case 2 of 3)\n  skipped: does not fit\n  bench/a (time 2) with channel: 2 ns/op\n"
 	if b.String() != want || p.cases != 5 {
 		t.Errorf("told\n%s\nwant\n%s", b.String(), want)
+	}
+	none := &progress{con: p.con, of: p.of}
+	for worst, want := range map[hw.Outcome]bool{hw.OK: true, hw.TooBig: true, hw.BuildFailed: false} {
+		if none.none(worst) != want || p.none(worst) || new(progress).none(worst) {
+			t.Errorf("%v: none of the cases was wanted", worst)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func (c *Command) Run(ctx context.Context, o RunOptions) error {
 		return err
 	case err != nil:
 		return err
-	case (s.Worst == hw.OK || s.Worst == hw.TooBig) && len(p.of) > 0 && p.cases == 0 && r.Resume == nil:
+	case r.Resume == nil && p.none(s.Worst):
 		return fmt.Errorf("no case of the firmware matches %q; to see them: echo list | benchrun board monitor %s", o.Case, c.Boards[0])
 	}
 	return ended(s.Worst)
