@@ -654,14 +654,30 @@ func (r *driveResources) since(add func(kind byte, name string, v float64)) {
 	if v := now.samples[1].Value; v.Kind() == metrics.KindUint64 {
 		add('r', "live-heap-B", float64(v.Uint64()))
 	}
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		rss := float64(usage.Maxrss)
-		if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
-			rss *= 1024 // there it is in bytes, elsewhere in KiB
-		}
+	if rss := drivePeak(); rss > 0 {
 		add('r', "peak-rss-B", rss)
 	}
+}
+
+// drivePeak returns the most bytes that the process ever held in memory; 0 if the system does
+// not tell. Linux keeps what getrusage tells across execve: of a small process that is what the
+// program held that started it. What it says of the memory of now begins with the program.
+func drivePeak() float64 {
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		if _, rest, ok := strings.Cut(string(status), "\nVmHWM:"); ok {
+			if kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64); err == nil {
+				return kib * 1024
+			}
+		}
+	}
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" || runtime.GOOS == "ios" {
+		return float64(usage.Maxrss) // bytes; elsewhere KiB
+	}
+	return float64(usage.Maxrss) * 1024
 }
 
 // driveCounters are what the runtime and the operating system count.

@@ -2,6 +2,7 @@ package testbin
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -548,6 +550,15 @@ func TestUsageAndResources(t *testing.T) {
 	if len(used) != 4 {
 		t.Errorf("%v", used)
 	}
+	// What the program held that started the process does not count.
+	const held = 256 << 20
+	ours := bytes.Repeat([]byte{1}, held)
+	p, _ = drive(t, "BenchmarkN", 10)
+	must(t, p.Reset())
+	if rss := finish(t, p).Resources[program.ResourcePeakRSS]; rss < 1<<20 || rss >= held {
+		t.Errorf("a small process held %v bytes, as this one does", rss)
+	}
+	runtime.KeepAlive(ours)
 	// Without a reset nothing counts, and resources are no metrics.
 	p, _ = drive(t, "BenchmarkN", 10)
 	if r := finish(t, p); len(r.Resources) != 0 || r.Extra[program.ResourceGCs] != 0 {
