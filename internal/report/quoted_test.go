@@ -58,6 +58,7 @@ func TestQuotes(t *testing.T) {
 		{"results/calibration.md", "truth", (*quote).truth},
 		{"results/calibration.md", "truth sums", (*quote).truthSums},
 		{"results/calibration.md", "allocations", (*quote).truth},
+		{"results/calibration.md", "allocations of one processor", (*quote).truth},
 	} {
 		t.Run(path.Base(part.page)+"/"+part.mark, func(t *testing.T) {
 			quotetest.Hold(t, part.page, part.mark, func(files []string) string {
