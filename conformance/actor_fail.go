@@ -464,30 +464,9 @@ func trace(e *Env) (lines []string) {
 // FR-016: what is left.
 var actorLeftoverClauses = []Clause{
 	{
-		Name: "actor/leaves-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
-		Why: "no goroutine outlives a system, whatever was done with it",
-		Check: check(func(e *Env) {
-			base := e.goroutines()
-			for range 3 {
-				useSystem(e)
-			}
-			more := e.moreThan(base, 0)
-			e.require(more == 0, more, " goroutines are left of 3 systems that are done")
-		}),
-	},
-	{
-		Name: "actor/goroutines-bounded", Rule: "FR-016", On: Platform{Goroutines: true},
-		Why: "systems that are done leave no goroutine each",
-		Check: check(func(e *Env) {
-			useSystem(e)
-			base := e.goroutines()
-			const systems = 16
-			for range systems {
-				useSystem(e)
-			}
-			more := e.moreThan(base, systems/2)
-			e.require(more == 0, more, " goroutines more after ", systems, " more systems")
-		}),
+		Name: "actor/leaves-no-goroutine", Rule: "FR-016", On: Platform{Goroutines: true},
+		Why:   "no goroutine outlives a system, whatever was done with it; workers that outlive one are shared",
+		Check: check(func(e *Env) { e.leavesNone("systems", func() { useSystem(e) }) }),
 	},
 	{
 		Name: "actor/stops-leave-no-goroutine", Rule: "FR-016", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
@@ -508,18 +487,6 @@ var actorLeftoverClauses = []Clause{
 			}
 			more := w.e.moreThan(base, 2*runtime.GOMAXPROCS(0)) // workers may come
 			w.e.require(more == 0, more, " goroutines more after 150 actors have come and gone")
-		}),
-	},
-	{
-		Name: "actor/workers-gone", Rule: "V5",
-		Why: "Done is closed when the dispatcher has no worker left, and not before: who waits for it may then take away what actors were using",
-		Check: actors(func(w *world) {
-			for range 10 {
-				w.In(w.Spawn(actortest.Scripted()), func(*actor.Context) {})
-			}
-			w.shutdown()
-			n := w.Stats().Workers
-			w.e.require(n == 0, "Stats counts ", n, " workers when Done is closed")
 		}),
 	},
 }

@@ -6,45 +6,22 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"github.com/dynolab/dyno"
 	"github.com/dynolab/dyno/task"
 )
 
 // X1 and X3: what is left of tasks that are over, and of those who waited.
 var taskLeftoverClauses = []Clause{
 	{
-		Name: "task/leaves-no-goroutine", Rule: "X1", Kind: Promised, Needs: dyno.Promises{Parks: true}, On: Platform{Goroutines: true},
-		Why: "an executor that is closed, and whose tasks are over, leaves no goroutine behind: leaked goroutines are leaked memory",
+		Name: "task/leaves-no-goroutine", Rule: "X1", On: Platform{Goroutines: true},
+		Why: "an executor that is closed, and whose tasks are over, leaves no goroutine behind: leaked goroutines are leaked memory; workers that outlive one are shared",
 		Check: check(func(e *Env) {
-			base := e.goroutines()
-			for range 4 {
+			e.leavesNone("executors", func() {
 				r := e.runner()
 				r.useTasks()
 				r.end()
 				empty := e.runner()
 				empty.end()
-			}
-			more := e.moreThan(base, 0)
-			e.require(more == 0, more, " goroutines are left of 8 executors that were closed")
-		}),
-	},
-	{
-		Name: "task/goroutines-bounded", Rule: "X1", On: Platform{Goroutines: true},
-		Why: "used executors leave no goroutine each: workers that outlive one are shared, and their number does not grow",
-		Check: check(func(e *Env) {
-			const executors = 16
-			round := func() {
-				for range executors {
-					r := e.runner()
-					r.useTasks()
-					r.end()
-				}
-			}
-			round()
-			base := e.goroutines()
-			round()
-			more := e.moreThan(base, executors/2)
-			e.require(more == 0, more, " goroutines more after ", executors, " more executors were used")
+			})
 		}),
 	},
 	{

@@ -762,7 +762,7 @@ var wrongDispatchers = []wrong{
 	{"messages not counted", "stats"},
 	{"turns not counted", "stats turn-bound"},
 	{"counted at the end only", "stats-idle"},
-	{"not counted before the start", "stats-unstarted"},
+	{"not counted before the start", "stats"},
 
 	// Turns.
 	{"two turns at once", "one-at-a-time"},
@@ -832,10 +832,10 @@ var wrongDispatchers = []wrong{
 
 	// The end.
 	{"done never called", "stop-family guardian-stops-system guardian-fails-system"},
-	{"goroutine left by Stop", "leaves-no-goroutine goroutines-bounded"},
+	{"goroutine left by Stop", "leaves-no-goroutine"},
 	{"goroutine until the system ends", "stops-leave-no-goroutine"},
-	{"workers counted wrongly", "workers-gone stats-unstarted"},
-	{"done called with a worker left", "workers-gone"},
+	{"workers counted wrongly", "stats"},
+	{"done called with a worker left", "stats"},
 	{"second start accepted", "dispatcher-serves-one"},
 }
 

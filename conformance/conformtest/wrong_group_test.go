@@ -730,7 +730,7 @@ var wrongGroups = []wrong{
 	// What is left.
 	{"context not released", "context-released parent-keeps-nothing"},
 	{"goroutine leaked per group", "leaves-no-goroutine"},
-	{"goroutine until closed", "leaves-no-goroutine goroutines-bounded"},
+	{"goroutine until closed", "leaves-no-goroutine"},
 	{"results retained", "results-not-retained"},
 	{"tasks retained", "results-not-retained"},
 }

@@ -74,7 +74,7 @@ func TestList(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"conform/group/goexit-is-an-error":    "needs Goexit, which this platform does not have",
-		"conform/group/goroutines-bounded":    "needs Goroutines, which this platform does not have",
+		"conform/group/leaves-no-goroutine":   "needs Goroutines, which this platform does not have",
 		"conform/group/next-completion-order": skips["conform/group/next-completion-order"],
 	} {
 		if got, ok := skips[name]; !ok || got != want {
