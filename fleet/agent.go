@@ -88,6 +88,8 @@ type Agent struct {
 	folder string // of its jobs
 	lock   *os.File
 
+	leasing sync.Mutex // has the lease renewed once at a time, so that what is newer is said later
+
 	mu        sync.Mutex // guards what follows
 	live      Live
 	fence     uint64 // the token of the lease: its revision when it was taken
@@ -127,7 +129,7 @@ func Join(ctx, processes context.Context, o AgentOptions) error {
 	if err := o.Sandbox.check(a.client.URL, a.client.Key.Public, o.Allow); err != nil {
 		return err
 	}
-	if err := a.announce(processes); err != nil {
+	if err := a.announce(ctx); err != nil {
 		return err
 	}
 	background, stop := context.WithCancel(processes)
@@ -173,7 +175,7 @@ func (a *Agent) say(format string, args ...any) {
 	fmt.Fprintf(a.o.Log, "%s  %s\n", time.Now().Format("15:04:05"), printable(text))
 }
 
-// announce says what the machine is, when there is a server, and takes its lease.
+// announce takes the lease, when there is a server, and says what the machine is.
 func (a *Agent) announce(ctx context.Context) error {
 	m := Machine{Machine: runner.Machine{Name: a.o.Machine, Platform: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}, Labels: a.o.Labels, Anchor: session.Anchor()}
 	here := session.DescribeMachine(ctx, a.o.Machine)
@@ -187,13 +189,14 @@ func (a *Agent) announce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for first := true; ; first = false {
-		machines, err := a.client.js.KeyValue(ctx, machinesBucket)
-		if err == nil {
-			_, err = machines.Put(ctx, a.o.Machine, text)
+	for said := ""; ; pause(ctx, soon) {
+		err := a.lease(ctx)
+		var machines jetstream.KeyValue
+		if err == nil { // who does not have the name says nothing of the machine
+			machines, err = a.client.js.KeyValue(ctx, machinesBucket)
 		}
 		if err == nil {
-			err = a.lease(ctx)
+			_, err = machines.Put(ctx, a.o.Machine, text)
 		}
 		switch {
 		case err == nil:
@@ -201,18 +204,18 @@ func (a *Agent) announce(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, ErrTaken) && !first:
-			a.say("%v; waiting until it is gone", err)
-		case first:
+		case err.Error() != said:
+			said = err.Error()
 			a.say("waiting for the fleet at %s: %v", a.client.URL, err)
 		}
-		pause(ctx, 3*time.Second)
 	}
 }
 
 // lease takes or renews the lease, which says what the machine does. A lease that ended is
 // taken anew, unless another agent of this name has one.
 func (a *Agent) lease(ctx context.Context) error {
+	a.leasing.Lock()
+	defer a.leasing.Unlock()
 	bucket, err := a.client.js.KeyValue(ctx, liveBucket)
 	if err != nil {
 		return err
@@ -296,7 +299,7 @@ func (a *Agent) obey(ctx context.Context) {
 			watch, err = bucket.Watch(ctx, a.o.Machine+".>")
 		}
 		if err != nil {
-			pause(ctx, 3*time.Second)
+			pause(ctx, soon)
 			continue
 		}
 		for entry := range watch.Updates() {
@@ -347,10 +350,14 @@ func (a *Agent) work(ctx, processes context.Context) error {
 		}
 		m, err := a.client.next(ctx, queue{jobsStream, a.o.Machine, "dyno.job." + a.o.Machine + ".>"})
 		switch {
+		case m != nil && a.isDrained(): // since it was asked for
+			_ = m.Nak()
 		case m != nil:
 			a.take(ctx, processes, m)
+		case errors.Is(err, errClosed):
+			return err
 		case err != nil && ctx.Err() == nil:
-			pause(ctx, time.Second) // the server is away
+			pause(ctx, soon) // the server is away
 		}
 	}
 	return nil

@@ -105,7 +105,9 @@ func (t *task) cancelledAfter() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
-	t.cancel = cancel
+	if t.cancel = cancel; t.cancelled[t.order.Job] { // by now
+		cancel()
+	}
 	return ctx.Done()
 }
 

@@ -90,7 +90,7 @@ func Connect(o Options) (*Client, error) {
 	c := &Client{Key: key, URL: o.URL, again: make(chan struct{})}
 	options := []nats.Option{
 		nats.ReconnectHandler(c.isReconnected),
-		nats.Name("benchfleet"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.RetryOnFailedConnect(o.Patient),
+		nats.Name("benchfleet"), nats.MaxReconnects(-1), nats.ReconnectWait(soon), nats.ReconnectJitter(soon/10, soon), nats.RetryOnFailedConnect(o.Patient),
 		nats.Nkey(key.Public, key.pair.Sign), nats.CustomInboxPrefix(inbox(key.Public)), nats.PingInterval(beat), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what matters comes back as an error of a call
 	}
@@ -240,10 +240,10 @@ func (c *Client) putFile(ctx context.Context, digest, path string) error {
 // disk is full, it is done again when the server is back: waits, if not nil, is told why. What
 // fails with a server that answers fails after a few times.
 func (c *Client) insist(ctx context.Context, waits func(why error), do func(context.Context) error) error {
-	for failed := 0; ; pause(ctx, time.Second) {
+	for failed := 0; ; pause(ctx, soon) {
 		again := c.reconnected()
 		err := c.whileThere(ctx, do)
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, errClosed) {
 			return err
 		}
 		silent := errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)
@@ -263,12 +263,19 @@ func (c *Client) insist(ctx context.Context, waits func(why error), do func(cont
 	}
 }
 
+// errClosed is the error of a connection that is not made again: its client has ended it, or the
+// server has twice refused its key.
+var errClosed = errors.New("the connection to the fleet was closed")
+
 // whileThere does something that ends when the connection is lost, as nats.ErrDisconnected: what
 // was asked of the server is not answered any more.
 func (c *Client) whileThere(ctx context.Context, do func(context.Context) error) error {
 	lost := c.conn.StatusChanged(nats.RECONNECTING, nats.CLOSED)
 	defer c.conn.RemoveStatusListener(lost)
-	if !c.conn.IsConnected() {
+	switch {
+	case c.conn.IsClosed():
+		return fmt.Errorf("%w (%v)", errClosed, c.conn.LastError())
+	case !c.conn.IsConnected():
 		return nats.ErrDisconnected
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -368,8 +375,16 @@ type queue struct {
 //
 // A message that was not acknowledged when its taker was killed comes at once: it is not waited
 // until the lease ends, which takes an hour if the server's clock was set back by an hour.
-func (c *Client) next(ctx context.Context, q queue) (jetstream.Msg, error) {
-	again := c.reconnected()
+func (c *Client) next(ctx context.Context, q queue) (m jetstream.Msg, err error) {
+	err = c.whileThere(ctx, func(ctx context.Context) error {
+		m, err = c.ask(ctx, q)
+		return err
+	})
+	return m, err
+}
+
+func (c *Client) ask(ctx context.Context, q queue) (jetstream.Msg, error) {
+	again := c.reconnected() // which is said after the connection is there
 	consumer, err := c.consumer(ctx, q)
 	if err == nil && consumer.CachedInfo().NumAckPending > 0 {
 		// The new one has all that was not acknowledged: the stream keeps it until then.
@@ -489,7 +504,7 @@ func (c *Client) Wait(ctx context.Context, machine, id string, told func(text st
 				return decodeStored(entry.Value())
 			}
 			if !ok {
-				return nil, errors.New("the connection to the fleet was closed")
+				return nil, errClosed
 			}
 		case <-noted:
 		case <-look.C:

@@ -2,7 +2,9 @@ package fleet
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,9 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/record"
@@ -21,13 +26,20 @@ import (
 // served is a client of a server in this process, without a collector or machines.
 func served(t *testing.T) *Client {
 	t.Helper()
-	home := t.TempDir()
+	_, c, _ := serves(t)
+	return c
+}
+
+// serves is served with the server, and the user's folder.
+func serves(t *testing.T) (s *Server, c *Client, home string) {
+	t.Helper()
+	home = t.TempDir()
 	s, err := Start(ServerOptions{Home: home, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Stop)
-	c, err := Connect(Options{Home: home})
+	c, err = Connect(Options{Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +47,11 @@ func served(t *testing.T) *Client {
 	if err := c.Found(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return s, c, home
 }
 
 // packed is a job that no machine has to carry out.
-func packed(t *testing.T) (folder string) {
+func packed(t *testing.T, title string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	p, err := jobs.NewPacker(folder)
@@ -57,7 +69,7 @@ func packed(t *testing.T) (folder string) {
 		CPU: []int{1}, Blocks: 1, Time: "1x", Seed: 1, Timeout: time.Minute, Packages: []string{"."}, Bench: ".",
 		Subjects: map[string]string{binary.Pkg: binary.Image}, Cases: []record.Case{{Pkg: binary.Pkg, Name: "BenchmarkX"}},
 	}
-	if _, err := p.Finish(&jobs.Job{Title: "run X", Name: "run", Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(), Expected: time.Second, Binaries: []jobs.Binary{binary}}); err != nil {
+	if _, err := p.Finish(&jobs.Job{Title: title, Name: "run", Platform: runtime.GOOS + "/" + runtime.GOARCH, Plan: plan.Encode(), Expected: time.Second, Binaries: []jobs.Binary{binary}}); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -191,7 +203,7 @@ func TestTaken(t *testing.T) {
 // A job is queued once, is known from there on, and becomes what is first said of it.
 func TestJobsAreKnown(t *testing.T) {
 	c, ctx := served(t), t.Context()
-	folder := packed(t)
+	folder := packed(t, "run X")
 	_, j, err := jobs.Read(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -318,5 +330,222 @@ func TestJobsAreKnown(t *testing.T) {
 	a, one := s.Machines[0], s.Machines[1]
 	if a.Name != "a" || a.Live != nil || !a.Drained || one.Name != "one" || one.CPU != "x" || one.Drained || one.Live == nil || one.Live.Left != 0 || one.For < 59 || len(one.Queue) != 0 || s.Results == 0 || s.Server != c.URL {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What needs the server is done again when that was away, or does not answer; what fails with one
+// that answers fails after a few times.
+func TestInsist(t *testing.T) {
+	s, c, _ := serves(t)
+	boom := errors.New("boom")
+	for name, x := range map[string]struct {
+		errs  []error // of each time; boom has the server begin anew meanwhile
+		want  error
+		times int
+		waits []error
+	}{
+		"done":      {errs: []error{nil}, times: 1},
+		"fails":     {errs: []error{io.EOF}, want: io.EOF, times: mostTries, waits: []error{io.EOF, io.EOF}},
+		"is silent": {errs: []error{nats.ErrTimeout, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrTimeout, nil}, times: 5, waits: []error{nats.ErrTimeout, context.DeadlineExceeded, nats.ErrTimeout, nats.ErrTimeout}},
+		"is away":   {errs: []error{boom, io.EOF, io.EOF, nil}, times: 4, waits: []error{nats.ErrDisconnected, io.EOF, io.EOF}},
+	} {
+		var waits []error
+		times := 0
+		err := c.insist(t.Context(), func(why error) { waits = append(waits, why) }, func(ctx context.Context) error {
+			err := x.errs[min(times, len(x.errs)-1)]
+			times++
+			if err == boom {
+				if err = s.restart(); err != nil {
+					return err
+				}
+				<-ctx.Done() // the connection is lost
+				until(t, "connected", c.conn.IsConnected)
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		})
+		if err != x.want || times != x.times || !slices.Equal(waits, x.waits) {
+			t.Errorf("%s: %v after %d times and %v, want %v after %d and %v", name, err, times, waits, x.want, x.times, x.waits)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := c.insist(ctx, nil, func(context.Context) error { cancel(); return boom }); err != boom {
+		t.Errorf("ended it is %v", err)
+	}
+
+	// The connection that was there before is not taken for the one that is there now.
+	again := c.reconnected()
+	if c.wasAway(again) {
+		t.Error("the server was away")
+	}
+	s.Stop()
+	until(t, "away", func() bool { return !c.conn.IsConnected() })
+	if !c.wasAway(again) {
+		t.Error("the server is there")
+	}
+	if err := c.whileThere(t.Context(), func(context.Context) error { t.Error("it is done without a server"); return nil }); err != nats.ErrDisconnected {
+		t.Errorf("without a server: %v", err)
+	}
+	if err := s.begin(); err != nil {
+		t.Fatal(err)
+	}
+	<-again
+	if !c.wasAway(again) || c.wasAway(c.reconnected()) {
+		t.Error("the server was not away, or is")
+	}
+	if err := c.whileThere(t.Context(), func(context.Context) error { return boom }); err != boom {
+		t.Errorf("what fails: %v", err)
+	}
+	if err := c.whileThere(t.Context(), func(ctx context.Context) error { s.Stop(); <-ctx.Done(); return boom }); err != nats.ErrDisconnected {
+		t.Errorf("a server that goes away: %v", err)
+	}
+	if err := s.begin(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A job that is being sent when the server goes away is sent when that is back, and its sender is
+// told how far it is.
+func TestSending(t *testing.T) {
+	s, c, _ := serves(t)
+	folder := packed(t, "run X")
+	_, j, err := jobs.Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at []Sending
+	id, err := c.Submit(t.Context(), folder, "one", func(now Sending) {
+		switch at = append(at, now); len(at) {
+		case 1:
+			s.Stop()
+		case 2:
+			if err := s.begin(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	of, first := j.Size(), j.Parts[0].Size
+	want := []Sending{{Sent: first, Of: of}, {Sent: first, Of: of, Away: nats.ErrDisconnected}}
+	if err != nil || len(at) < 4 || !slices.Equal(at[:2], want) || !slices.Equal(at[len(at)-2:], []Sending{{Sent: first, Of: of}, {Sent: of, Of: of}}) {
+		t.Errorf("it is at %+v, %v", at, err)
+	}
+	if queued, err := c.queue(t.Context()); err != nil || len(queued["one"]) != 1 || queued["one"][0].Job != id || queued["one"][0].Expected != time.Second || time.Since(queued["one"][0].At) > time.Minute {
+		t.Errorf("queued are %+v, %v", queued, err)
+	}
+	// Who waits for it is told what the machine says, and that the connection was closed.
+	told := make(chan string, 1)
+	waited := make(chan error, 1)
+	other, err := Connect(Options{Home: filepath.Dir(s.store()), URL: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, err := other.Wait(t.Context(), "one", id, func(text string) { told <- text })
+		waited <- err
+	}()
+	for ok := false; !ok; {
+		if err := errors.Join(c.conn.Publish(noteSubject("one", id), []byte("a\nb\a")), c.conn.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case text := <-told:
+			ok = true
+			if text != `a b\a` {
+				t.Errorf("it is told %q", text)
+			}
+		case <-time.After(10 * time.Millisecond): // it has not subscribed yet
+		}
+	}
+	for len(told) > 0 {
+		<-told
+	}
+	other.Close()
+	for len(waited) == 0 {
+		select {
+		case <-told:
+		case err := <-waited:
+			waited <- err
+		}
+	}
+	if err := <-waited; !errors.Is(err, errClosed) {
+		t.Errorf("it ends with %v", err)
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- Collect(t.Context(), other, t.TempDir(), io.Discard) }()
+	go func() { ended <- (&Agent{client: other}).work(t.Context(), t.Context()) }()
+	for range cap(ended) {
+		if err := <-ended; err == nil {
+			t.Error("it goes on without a connection")
+		}
+	}
+}
+
+// A certificate in the user's folder is for the user's own server by TLS, and --ca is for any.
+func TestCertificates(t *testing.T) {
+	s, _, home := serves(t)
+	cert, key, err := MakeCertificate(home, []string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure, err := Start(ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0", Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secure.Stop()
+	own, err := OwnKey(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(Allow(secure.options.Home, Grant{Role: RoleSender, Key: own.Public}), secure.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	seed, err := os.ReadFile(filepath.Join(home, keyName))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(elsewhere, keyName), seed, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name string
+		o    Options
+		ok   bool
+	}{
+		{"plain, with a certificate that is there", Options{Home: home, URL: s.URL}, true},
+		{"by TLS", Options{Home: home, URL: secure.URL}, true},
+		{"by TLS, with none", Options{Home: elsewhere, URL: secure.URL}, false},
+		{"by TLS, with one that is named", Options{Home: elsewhere, URL: secure.URL, CA: cert}, true},
+		{"by TLS, with one that is not there", Options{Home: home, URL: secure.URL, CA: cert + "x"}, false},
+	} {
+		c, err := Connect(x.o)
+		if err == nil {
+			c.Close()
+		}
+		if (err == nil) != x.ok {
+			t.Errorf("%s: %v", x.name, err)
+		}
+	}
+	for _, x := range []struct{ cert, key, listen, want string }{
+		{cert, "", "127.0.0.1:0", "need each other"},
+		{"", key, "127.0.0.1:0", "need each other"},
+		{key, cert, "127.0.0.1:0", "tls"},
+		{"", "", "0.0.0.0:0", "needs --cert and --key"},
+		{"", "", "x", "--listen"},
+		{"", "", "127.0.0.1:x", "the port is not a number"},
+	} {
+		if s, err := Start(ServerOptions{Home: t.TempDir(), Listen: x.listen, Cert: x.cert, Key: x.key}); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%+v: %v", x, err)
+			if err == nil {
+				s.Stop()
+			}
+		}
+	}
+	old := &tls.Config{MaxVersion: tls.VersionTLS12, InsecureSkipVerify: true}
+	if c, err := nats.Connect(secure.URL, nats.Secure(old)); err == nil || !strings.Contains(err.Error(), "protocol version") {
+		t.Errorf("by TLS 1.2: %v", err)
+		if err == nil {
+			c.Close()
+		}
 	}
 }

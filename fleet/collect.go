@@ -46,17 +46,19 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 		}
 		select {
 		case <-again: // to a server that may have begun anew: what it had in memory only is gone
-			if again = c.reconnected(); c.Found(ctx) != nil {
+			if again = c.reconnected(); c.whileThere(ctx, c.Found) != nil {
 				again = closed
-				pause(ctx, time.Second)
+				pause(ctx, soon)
 			}
 		default:
 		}
 		m, err := k.client.next(ctx, queue{stream: resultsStream, consumer: "collector"})
 		if m != nil {
 			k.take(ctx, m)
+		} else if errors.Is(err, errClosed) {
+			return err
 		} else if err != nil {
-			pause(ctx, time.Second)
+			pause(ctx, soon)
 		}
 	}
 	return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// RetryAfter sets how long waits what could not be carried out, or not be stored, for a test.
-func RetryAfter(t *testing.T, d time.Duration) {
-	carried, stored := retryAfter, storeAgainAfter
-	retryAfter, storeAgainAfter = d, d
-	t.Cleanup(func() { retryAfter, storeAgainAfter = carried, stored })
+// patience is how long others wait: see soon, storeAgainAfter and retryAfter.
+var patience = [3]time.Duration{soon, storeAgainAfter, retryAfter}
+
+func init() {
+	soon, storeAgainAfter, retryAfter = 10*time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
 }
 
 // Lose has the server lose the pieces of an object, and keep its name.

@@ -338,7 +338,6 @@ func TestFailing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet.RetryAfter(t, 10*time.Millisecond)
 	l.join(bare("one"))
 	s := l.wait("one", l.submit(folder, "one"))
 	if s.Outcome != fleet.Failed || !strings.Contains(s.Said, "the job is for plan9/mips") || s.Err() == nil {
@@ -351,7 +350,6 @@ func TestFailing(t *testing.T) {
 
 // A job that does not end is ended.
 func TestLongest(t *testing.T) {
-	fleet.RetryAfter(t, 10*time.Millisecond)
 	l := newLab(t)
 	o := bare("one")
 	o.Longest = 100 * time.Millisecond
@@ -500,7 +498,6 @@ func TestSweepOfPieces(t *testing.T) {
 // A result of which the server has lost a part is sent again, without being measured again, and
 // others do not wait for it.
 func TestLostResult(t *testing.T) {
-	fleet.RetryAfter(t, 10*time.Millisecond)
 	l := startLab(t, fleet.ServerOptions{Home: t.TempDir(), Listen: "127.0.0.1:0"})
 	l.join(bare("one"))
 	l.join(bare("two"))
@@ -639,7 +636,6 @@ func silence(t *testing.T, behind, until string) (url string, quiet chan net.Con
 
 // A job of which the server has lost a part, or what says what it is, is sent again.
 func TestLostJob(t *testing.T) {
-	fleet.RetryAfter(t, 10*time.Millisecond)
 	l := newLab(t)
 	folder := newJob(t, 1, 1, "X")
 	_, j, err := jobs.Read(folder)

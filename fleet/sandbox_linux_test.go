@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -118,7 +117,6 @@ func TestSandbox(t *testing.T) {
 		t.Errorf("a job starts a hundred processes, where 4096 are the limit: %v", f.Holes[0].Hole)
 	}
 	results("one", 3, "", "Output") // of which little is kept
-	fleet.RetryAfter(t, 10*time.Millisecond)
 	if s := l.wait("one", l.submit(newJob(t, 1, 4, "Links"), "one")); s.Outcome != fleet.Failed || strings.Contains(s.Said, "root:") {
 		t.Errorf("results that are a link to another file: %+v", s)
 	}

@@ -60,13 +60,16 @@ func Start(o ServerOptions) (*Server, error) {
 	}
 	s := &Server{options: o, full: make(signal, 1), base: &server.Options{
 		ServerName: "dyno", Host: host, Port: number, NoSigs: true, NoLog: true,
-		JetStream: true, StoreDir: filepath.Join(o.Home, "store"), SyncAlways: true,
+		JetStream: true, SyncAlways: true,
 		JetStreamMaxStore: 1 << 50, // the disk is the limit, and not what it had free at the start: see Mend
 		MaxConn:           4096, MaxControlLine: 4096,
 	}}
+	s.base.StoreDir = s.store()
 	scheme := "nats://"
 	switch {
-	case o.Cert != "" && o.Key != "":
+	case (o.Cert == "") != (o.Key == ""):
+		return nil, errors.New("--cert and --key need each other")
+	case o.Cert != "":
 		certificate, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
 			return nil, err
@@ -89,10 +92,12 @@ func Start(o ServerOptions) (*Server, error) {
 }
 
 // begin starts the server of NATS.
-func (s *Server) begin() (err error) {
-	if s.nats, err = server.NewServer(s.base.Clone()); err != nil {
+func (s *Server) begin() error {
+	begun, err := server.NewServer(s.base.Clone())
+	if err != nil {
 		return err
 	}
+	s.nats = begun
 	s.nats.SetLogger(&serverLog{s.full}, false, false)
 	s.nats.Start()
 	if !s.nats.ReadyForConnections(20 * time.Second) {
@@ -142,9 +147,9 @@ func (s *Server) Mend(ctx context.Context, log io.Writer) {
 			return
 		case <-s.full:
 		}
-		say("the disk with %s is full: nothing is taken in until there is room", s.base.StoreDir)
+		say("the disk with %s is full: nothing is taken in until there is room", s.store())
 		for s.hasRoom() != nil && ctx.Err() == nil {
-			pause(ctx, 2*time.Second)
+			pause(ctx, soon)
 		}
 		if ctx.Err() != nil {
 			return
@@ -152,7 +157,7 @@ func (s *Server) Mend(ctx context.Context, log io.Writer) {
 		if err := s.restart(); err != nil {
 			say("the server does not begin anew: %v", err)
 			s.full.say()
-			pause(ctx, 2*time.Second)
+			pause(ctx, soon)
 			continue
 		}
 		say("there is room again: the server has begun anew")
@@ -163,8 +168,8 @@ func (s *Server) Mend(ctx context.Context, log io.Writer) {
 // waits until there is room.
 func (s *Server) Found(ctx context.Context, c *Client, log io.Writer) error {
 	const grace = 30 * time.Second // for a server that Mend begins anew
-	for full, since := false, time.Now(); ; pause(ctx, time.Second) {
-		err := c.Found(ctx)
+	for full, since := false, time.Now(); ; pause(ctx, soon) {
+		err := c.whileThere(ctx, c.Found)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -193,12 +198,14 @@ func (s *Server) restart() error {
 	return s.begin()
 }
 
+func (s *Server) store() string { return filepath.Join(s.options.Home, "store") }
+
 // room is how many bytes have to be free for a server to begin anew.
 const room = 4 << 20
 
 // hasRoom returns an error if nothing can be written where the server stores.
 func (s *Server) hasRoom() error {
-	f, err := os.CreateTemp(s.base.StoreDir, "room-")
+	f, err := os.CreateTemp(s.store(), "room-")
 	if err != nil {
 		return err
 	}
@@ -269,6 +276,9 @@ func (s *Server) stop() {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
 }
+
+// soon is how long is waited before what has failed is done again.
+var soon = time.Second // tests have less patience
 
 // leaseTime is how long a machine counts as there that says nothing, and beat how often it
 // says something.

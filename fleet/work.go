@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -54,8 +55,9 @@ func (a *Agent) take(ctx, processes context.Context, m jetstream.Msg) {
 	a.begin(o, cancel)
 	defer a.now(processes, func(l *Live) { *l = Live{Instance: l.Instance, State: StateFree} })
 	alive, stop := context.WithCancel(processes)
-	defer stop()
-	go t.keep(alive)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { t.keep(alive) })
+	defer func() { stop(); keeping.Wait() }()
 	again := a.client.reconnected()
 	result, err := t.do(ctx, processes)
 	switch {
@@ -305,7 +307,7 @@ func (t *task) conclude(ctx context.Context, r Result) {
 			t.say("job %.12s: the result waits for the server: %v", t.order.Job, err)
 		}
 		_ = t.m.InProgress()
-		pause(ctx, 2*time.Second)
+		pause(ctx, soon)
 	}
 }
 
