@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dynolab/dyno/internal/jobs"
@@ -521,4 +523,182 @@ func TestLease(t *testing.T) {
 		return b.revision > b.fence+2
 	})
 	until(t, "refused", func() bool { return a.o.Log.(*spoken).has("it has the lease now") })
+}
+
+// What a machine does with an order, step by step.
+func TestWorking(t *testing.T) {
+	s, c, home := serves(t)
+	ctx := t.Context()
+	t.Setenv(machinelock.Env, filepath.Join(home, "machine.lock"))
+	log := new(spoken)
+	folder := packed(t, "run X")
+	id, err := c.Submit(ctx, folder, "one", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Agent{client: c, folder: t.TempDir(), o: AgentOptions{Machine: "one", Log: log, Longest: time.Hour, Sandbox: Sandbox{Off: true}, Carry: []string{"/bin/sh", "-c", "exit 1"}}, cancelled: map[string]bool{}, changed: make(signal, 1), live: Live{Instance: "i", State: StateFree}}
+	queued, err := c.queue(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := c.Key.sign(queued["one"][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	acked := ""
+	m := answered{letter{subject: jobSubject("one", id), data: order}, 1, 0, &acked}
+	job := &task{a, queued["one"][0], m, filepath.Join(a.folder, id)}
+	notes, err := c.conn.SubscribeSync("dyno.note.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := func() string {
+		n, err := notes.NextMsg(time.Second)
+		if err != nil {
+			return err.Error()
+		}
+		return strings.TrimPrefix(n.Subject, noteSubject("one", id)+" ") + ": " + string(n.Data)
+	}
+
+	// An order of a stranger is refused for good; what is no order at all has no sender to tell.
+	stranger, err := newTestKey(t).sign(Order{Job: id, Machine: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.take(ctx, ctx, answered{letter{subject: "dyno.job.A.x"}, 1, 0, &acked})
+	a.take(ctx, ctx, answered{letter{subject: m.subject, data: stranger}, 1, 0, &acked})
+	if got := note(); acked != "term term " || !strings.HasPrefix(got, noteSubject("one", id)+": refused: one does not carry out what U") || a.live.Job != "" {
+		t.Errorf("a stranger's: %s, %s", acked, got)
+	}
+	(&task{a, Order{}, m, ""}).note("x")
+	job.note(strings.Repeat("x", 1001))
+	if got := note(); got != noteSubject("one", id)+": "+strings.Repeat("x", 1000) {
+		t.Errorf("a long note is %q", got)
+	}
+
+	// What is there is not asked for again, and what is broken is.
+	if err := job.bring(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, j, err := jobs.Read(job.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	Lose(t, c, j.Parts[0].SHA256)
+	if err := job.bring(ctx); err != nil {
+		t.Errorf("what is there is asked for again: %v", err)
+	}
+	for _, p := range j.Parts {
+		if err := os.WriteFile(jobs.PartPath(job.folder, p.SHA256), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := job.bring(ctx); !errors.Is(err, errLost) {
+		t.Errorf("what is broken is kept: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(job.folder, "parts", "*.new")); len(left) > 0 || err != nil {
+		t.Errorf("there are %v, %v", left, err)
+	}
+	if _, err := c.Submit(ctx, folder, "two", nil); err != nil { // with the part
+		t.Fatal(err)
+	}
+	if err := job.bring(ctx); err != nil || jobs.CheckPart(job.folder, j.Parts[0]) != nil || jobs.CheckPart(job.folder, j.Parts[1]) != nil {
+		t.Errorf("what is broken is not brought: %v", err)
+	}
+
+	// Faults of a job are counted, others are not.
+	for _, x := range []struct {
+		err     error
+		counted string
+		outcome string
+	}{
+		{errLost, "", ""},
+		{errFull, "", ""},
+		{nats.ErrDisconnected, "", ""},
+		{context.Canceled, "", ""},
+		{io.EOF, "1", ""},
+		{fmt.Errorf("a part: %w", errLost), "1", ""},
+		{io.EOF, "2", ""},
+		{errors.New(strings.Repeat("x", mostSaid) + "why"), "2", Failed},
+	} {
+		r, err := job.failed(x.err)
+		text, _ := os.ReadFile(filepath.Join(job.folder, "tries"))
+		if string(text) != x.counted || r.Outcome != x.outcome || (err == nil) != (x.outcome != "") || err != nil && !errors.Is(err, x.err) {
+			t.Errorf("after %.20v: %q tries, %.20v, %.20v", x.err, text, r, err)
+		}
+		if x.outcome != "" && r.Said != "…"+strings.Repeat("x", mostSaid-3)+"why" {
+			t.Errorf("it says %d bytes", len(r.Said))
+		}
+	}
+	if err := os.Remove(filepath.Join(job.folder, "tries")); err != nil {
+		t.Fatal(err)
+	}
+
+	// It waits for another try, until it is cancelled or the server was away.
+	old := retryAfter
+	t.Cleanup(func() { retryAfter = old })
+	retryAfter = time.Hour
+	for _, end := range []func() error{func() error { a.ordered("cancel."+id, true); return nil }, s.restart} {
+		a.ordered("cancel."+id, false)
+		acked = ""
+		taken := make(chan struct{})
+		go func() { a.take(ctx, ctx, m); close(taken) }()
+		if got := note(); !strings.HasSuffix(got, ": measuring") {
+			t.Errorf("it says %s", got)
+		}
+		if got := note(); !strings.Contains(got, "exit status 1") || !strings.HasSuffix(got, "tried again in 1h0m0s") {
+			t.Errorf("it says %s", got)
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		<-taken
+		if acked != "nak " || a.live.Job != "" || a.live.State != StateFree || a.live.Instance != "i" {
+			t.Errorf("it ends with %s, and is %+v", acked, a.live)
+		}
+	}
+	until(t, "connected", c.conn.IsConnected)
+	// An agent that ends gives the order back; a job that is cancelled is not begun.
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	acked = ""
+	if a.take(over, ctx, m); acked != "nak " || !log.has("goes on when this machine joins again") {
+		t.Errorf("ending it says %s", acked)
+	}
+	a.ordered("cancel."+id, true)
+	select {
+	case <-job.cancelledAfter():
+	default:
+		t.Error("it is not ended, and was cancelled before it was to leave")
+	}
+
+	// Its result is sent until the server has it, and is the first one.
+	s.Stop()
+	until(t, "away", func() bool { return !c.conn.IsConnected() })
+	a.fence, acked = 7, ""
+	concluded := make(chan struct{})
+	go func() { job.conclude(ctx, Result{Outcome: Cancelled}); close(concluded) }()
+	until(t, "waiting", func() bool { return log.has("the result waits for the server") })
+	if err := s.begin(); err != nil {
+		t.Fatal(err)
+	}
+	<-concluded
+	r := Waiting(t, c)["one"]
+	if r.Outcome != Cancelled || r.Fence != 7 || time.Since(r.At) > time.Minute || !strings.HasPrefix(acked, "alive ") || !strings.HasSuffix(acked, "alive ack ") || log.count("the result waits") != 1 {
+		t.Errorf("it sends %+v, and says %s", r, acked)
+	}
+	acked = ""
+	job.conclude(ctx, Result{Outcome: Done})
+	if r := Waiting(t, c)["one"]; acked != "ack " || r.Outcome != Cancelled || !log.has("the result was there already") {
+		t.Errorf("then it sends %+v, and says %s", r, acked)
+	}
+	// What is known is not measured again.
+	a.ordered("cancel."+id, false)
+	k := &Collector{client: c, folder: t.TempDir(), log: log}
+	if err := k.tell(ctx, "one", id, &Stored{Result: Result{Outcome: Refused, Said: "why"}}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := job.do(ctx, ctx); r.Outcome != Refused || r.Said != "why" || err != nil {
+		t.Errorf("it is done again: %+v, %v", r, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,5 +216,58 @@ func TestPage(t *testing.T) {
 	}
 	if w := get("GET", "/"); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "has no fleet yet") {
 		t.Errorf("a server without a fleet: %d, %s", w.Code, w.Body)
+	}
+}
+
+// A status is of the machines whose names can be, in order, with what is queued for each.
+func TestStatus(t *testing.T) {
+	c, ctx := served(t), t.Context()
+	put := func(bucket, key, text string) {
+		t.Helper()
+		kv, err := c.js.KeyValue(ctx, bucket)
+		if err == nil {
+			_, err = kv.PutString(ctx, key, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"c": `{"name":"x","cores":4}`, "a": "{}", "b": "{}", "bad": "{", "A": "{}"} {
+		put(machinesBucket, name, text)
+	}
+	put(liveBucket, "a", "{")
+	put(liveBucket, "b", `{"state":"free","left":5}`)
+	put(liveBucket, "c", `{"state":"measuring","job":"x","left":100,"since":"2000-01-01T00:00:00Z"}`)
+	put(ordersBucket, "a.drain", "x")
+	ids := []string{strings.Repeat("cd", 32), strings.Repeat("ab", 32), strings.Repeat("ef", 32)}
+	for _, id := range ids {
+		order, err := c.Key.sign(Order{Job: id, Machine: "b"})
+		if err == nil {
+			_, err = c.js.Publish(ctx, jobSubject("b", id), order)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.js.Publish(ctx, jobSubject("b", digestOf("x")), []byte("no order")); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range ids {
+		put(storedBucket, "a."+job, "{}")
+	}
+	s, err := c.Status(ctx)
+	if err != nil || len(s.Machines) != 3 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	a, b, m := s.Machines[0], s.Machines[1], s.Machines[2]
+	if a.Name != "a" || a.Live != nil || !a.Drained || b.Name != "b" || b.Drained || b.Live.Left != 5 || b.For != 0 || m.Name != "c" || m.Cores != 4 || m.Live.Left > 100 || m.Live.Left < 40 || m.For < 1e8 || s.Results != 3 || time.Since(s.At) > time.Minute {
+		t.Errorf("%+v", s)
+	}
+	var queue []string
+	for _, o := range b.Queue {
+		queue = append(queue, o.Job)
+	}
+	if !slices.Equal(queue, ids) || len(a.Queue)+len(m.Queue) > 0 || mostQueued != 200 {
+		t.Errorf("queued are %v", queue)
 	}
 }

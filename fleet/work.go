@@ -293,7 +293,10 @@ func (t *task) conclude(ctx context.Context, r Result) {
 		return
 	}
 	for first := true; ctx.Err() == nil; first = false {
-		_, err := t.client.js.Publish(ctx, resultSubject(t.o.Machine, t.order.Job), text, jetstream.WithExpectLastSequencePerSubject(0))
+		err := t.client.whileThere(ctx, func(ctx context.Context) error {
+			_, err := t.client.js.Publish(ctx, resultSubject(t.o.Machine, t.order.Job), text, jetstream.WithExpectLastSequencePerSubject(0))
+			return err
+		})
 		if err == nil || isStoredAlready(err) {
 			if err != nil {
 				t.say("job %.12s: the result was there already, and this copy is dropped", t.order.Job)
@@ -301,6 +304,9 @@ func (t *task) conclude(ctx context.Context, r Result) {
 			t.say("job %.12s: %s", t.order.Job, r.Outcome)
 			_ = t.m.DoubleAck(ctx) // if it is lost, the order comes again, and nothing is measured
 			t.tidy()
+			return
+		}
+		if errors.Is(err, errClosed) {
 			return
 		}
 		if first {
