@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -281,7 +282,7 @@ func TestAgent(t *testing.T) {
 	}
 
 	// What it starts ends with it, and it waits for whoever measures by hand.
-	s.becomes(s.job("leaves", "sleep 1000 & FIGURES"), Done)
+	s.becomes(s.job("leaves", "sleep 1000 & head -c 200000 /dev/zero | tr '\\0' x; FIGURES"), Done)
 	until(t, "unlocked", isUnlocked)
 	lock, err := machinelock.Try("by hand")
 	if err != nil {
@@ -311,6 +312,9 @@ func TestAgent(t *testing.T) {
 	}
 	s.becomes(id, Cancelled)
 	until(t, "unlocked", isUnlocked)
+	if s.log.has("context canceled") {
+		t.Error("it is tried again")
+	}
 
 	// It takes no job while it is drained.
 	asks := func(is bool) func() bool {
@@ -362,8 +366,16 @@ func TestAgent(t *testing.T) {
 // A machine that ends in the middle of a job goes on with it; one that is to leave ends it when it
 // is cancelled, and one that takes too long is ended.
 func TestAgentEnds(t *testing.T) {
+	often := beat
+	t.Cleanup(func() { beat = often })
+	beat = 5 * time.Millisecond
 	s := newScripted(t)
+	if err := os.Mkdir(filepath.Join(s.home, "agent-one"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.put(filepath.Join(s.home, "agent-one", "instance"), "") // of a disk that was full
 	_, kill, ended := s.join(s.options())
+	until(t, "renewed", func() bool { l := s.live().Live; return l != nil && l.Fence > 0 })
 	id := s.job("hangs", "echo x >> runs; if [ $(wc -l < runs) = 1 ]; then "+hangs+"; fi; FIGURES")
 	until(t, "begun", func() bool { return s.got("begun") != "" })
 	instance := s.live().Live.Instance
@@ -546,7 +558,8 @@ func TestWorking(t *testing.T) {
 		t.Fatal(err)
 	}
 	acked := ""
-	m := answered{letter{subject: jobSubject("one", id), data: order}, 1, 0, &acked}
+	alive := new(atomic.Int64)
+	m := answered{letter{subject: jobSubject("one", id), data: order}, 1, 0, &acked, alive}
 	job := &task{a, queued["one"][0], m, filepath.Join(a.folder, id)}
 	notes, err := c.conn.SubscribeSync("dyno.note.>")
 	if err != nil {
@@ -565,8 +578,8 @@ func TestWorking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.take(ctx, ctx, answered{letter{subject: "dyno.job.A.x"}, 1, 0, &acked})
-	a.take(ctx, ctx, answered{letter{subject: m.subject, data: stranger}, 1, 0, &acked})
+	a.take(ctx, ctx, answered{letter{subject: "dyno.job.A.x"}, 1, 0, &acked, alive})
+	a.take(ctx, ctx, answered{letter{subject: m.subject, data: stranger}, 1, 0, &acked, alive})
 	if got := note(); acked != "term term " || !strings.HasPrefix(got, noteSubject("one", id)+": refused: one does not carry out what U") || a.live.Job != "" {
 		t.Errorf("a stranger's: %s, %s", acked, got)
 	}
@@ -635,9 +648,9 @@ func TestWorking(t *testing.T) {
 	}
 
 	// It waits for another try, until it is cancelled or the server was away.
-	old := retryAfter
-	t.Cleanup(func() { retryAfter = old })
-	retryAfter = time.Hour
+	retry, often := retryAfter, beat
+	t.Cleanup(func() { retryAfter, beat = retry, often })
+	retryAfter, beat = time.Hour, time.Millisecond
 	for _, end := range []func() error{func() error { a.ordered("cancel."+id, true); return nil }, s.restart} {
 		a.ordered("cancel."+id, false)
 		acked = ""
@@ -649,6 +662,8 @@ func TestWorking(t *testing.T) {
 		if got := note(); !strings.Contains(got, "exit status 1") || !strings.HasSuffix(got, "tried again in 1h0m0s") {
 			t.Errorf("it says %s", got)
 		}
+		said := alive.Load()
+		until(t, "alive", func() bool { return alive.Load() > said+2 })
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}
@@ -675,6 +690,10 @@ func TestWorking(t *testing.T) {
 	// Its result is sent until the server has it, and is the first one.
 	s.Stop()
 	until(t, "away", func() bool { return !c.conn.IsConnected() })
+	if _, err := job.failed(io.EOF); err != io.EOF {
+		t.Errorf("without a server it fails with %v", err)
+	}
+	before := alive.Load()
 	a.fence, acked = 7, ""
 	concluded := make(chan struct{})
 	go func() { job.conclude(ctx, Result{Outcome: Cancelled}); close(concluded) }()
@@ -684,7 +703,7 @@ func TestWorking(t *testing.T) {
 	}
 	<-concluded
 	r := Waiting(t, c)["one"]
-	if r.Outcome != Cancelled || r.Fence != 7 || time.Since(r.At) > time.Minute || !strings.HasPrefix(acked, "alive ") || !strings.HasSuffix(acked, "alive ack ") || log.count("the result waits") != 1 {
+	if r.Outcome != Cancelled || r.Fence != 7 || time.Since(r.At) > time.Minute || alive.Load() <= before || acked != "ack " || log.count("the result waits") != 1 {
 		t.Errorf("it sends %+v, and says %s", r, acked)
 	}
 	acked = ""

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -184,7 +185,7 @@ func TestJobIsFollowed(t *testing.T) {
 	for _, c := range []struct {
 		of   string
 		gone string
-	}{{"7", "0"}, {"7", ""}} {
+	}{{"0", ""}, {"7", "0"}, {"7", ""}} {
 		done := &task{Agent: a, folder: filepath.Join(home, c.of)}
 		for _, name := range []string{"parts", "work", "tries", "out"} {
 			if err := os.MkdirAll(filepath.Join(done.folder, name, "x"), 0o755); err != nil {
@@ -213,6 +214,15 @@ func TestCollected(t *testing.T) {
 			t.Errorf("%s: there is %q, and it says %q", text, got, log)
 		}
 	}
+	var all sync.WaitGroup
+	for range 8 { // of several collectors with one folder one is first
+		all.Go(func() {
+			if err := k.write(filepath.Join(k.folder, "two", "run.bench"), []byte("x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("it has the mode %v, %v", info.Mode(), err)

@@ -91,7 +91,7 @@ func Connect(o Options) (*Client, error) {
 	options := []nats.Option{
 		nats.ReconnectHandler(c.isReconnected),
 		nats.Name("benchfleet"), nats.MaxReconnects(-1), nats.ReconnectWait(soon), nats.ReconnectJitter(soon/10, soon), nats.RetryOnFailedConnect(o.Patient),
-		nats.Nkey(key.Public, key.pair.Sign), nats.CustomInboxPrefix(inbox(key.Public)), nats.PingInterval(beat), nats.MaxPingsOutstanding(2),
+		nats.Nkey(key.Public, key.pair.Sign), nats.CustomInboxPrefix(inbox(key.Public)), nats.PingInterval(leaseTime / 3), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // what matters comes back as an error of a call
 	}
 	local := filepath.Join(o.Home, certName)

@@ -133,6 +133,45 @@ func TestObjects(t *testing.T) {
 	if err := c.Fetch(ctx, done, path); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a file that is there: %v", err)
 	}
+	// What was written of a try that failed is not a part of the next.
+	first, again := strings.Repeat("x", objectChunk+1), strings.Repeat("y", objectChunk)
+	if err := c.put(ctx, digestOf(again), 1, strings.NewReader(first)); err != nil {
+		t.Fatal(err)
+	}
+	old := soon
+	soon = 200 * time.Millisecond
+	fetched := make(chan error, 1)
+	go func() {
+		fetched <- c.Fetch(ctx, &Stored{Result: Result{Outcome: Done, SHA256: digestOf(again)}}, path+"3")
+	}()
+	until(t, "begun", func() bool { info, err := os.Stat(path + "3"); return err == nil && info.Size() == int64(len(first)) })
+	if err := c.put(ctx, digestOf(again), int64(len(again)), strings.NewReader(again)); err != nil {
+		t.Fatal(err)
+	}
+	err := <-fetched
+	if got, _ := os.ReadFile(path + "3"); string(got) != again || err != nil {
+		t.Errorf("fetched are %d bytes, want %d: %v", len(got), len(again), err)
+	}
+	soon = old
+	// Of what has several pieces one can be lost.
+	if err := c.put(ctx, digestOf(first), int64(len(first)), strings.NewReader(first)); err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := c.js.Stream(ctx, partsStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := pieces.GetLastMsgForSubject(ctx, piecesSubject+">")
+	if err == nil {
+		err = pieces.DeleteMsg(ctx, last.Sequence)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := &Stored{Result: Result{Outcome: Done, SHA256: digestOf(first)}, File: "one/r.bench"}
+	if err := c.Fetch(ctx, lost, path+"2"); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "in its folder of results, as one/r.bench") {
+		t.Errorf("what is lost: %v", err)
+	}
 	if err := c.Fetch(ctx, &Stored{Result: Result{Outcome: Cancelled}}, path+"2"); err == nil || !strings.Contains(err.Error(), "cancelled") {
 		t.Errorf("what has no results: %v", err)
 	}
@@ -433,7 +472,11 @@ func TestSending(t *testing.T) {
 		t.Errorf("queued are %+v, %v", queued, err)
 	}
 	// Who waits for it is told what the machine says, and that the connection was closed.
-	told := make(chan string, 1)
+	jobsOf, err := c.js.Stream(t.Context(), jobsStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 1000)
 	waited := make(chan error, 1)
 	other, err := Connect(Options{Home: filepath.Dir(s.store()), URL: s.URL})
 	if err != nil {
@@ -456,18 +499,18 @@ func TestSending(t *testing.T) {
 		case <-time.After(10 * time.Millisecond): // it has not subscribed yet
 		}
 	}
-	for len(told) > 0 {
-		<-told
+	if err := errors.Join(jobsOf.Purge(t.Context()), c.conn.Publish(noteSubject("one", id), []byte("x"))); err != nil {
+		t.Fatal(err)
 	}
+	if err := <-waited; !errors.Is(err, ErrForgotten) {
+		t.Errorf("a job that is not there any more: %v", err)
+	}
+	if _, err := c.Submit(t.Context(), folder, "one", nil); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, err := other.Wait(t.Context(), "one", id, func(string) {}); waited <- err }()
 	other.Close()
-	for len(waited) == 0 {
-		select {
-		case <-told:
-		case err := <-waited:
-			waited <- err
-		}
-	}
-	if err := <-waited; !errors.Is(err, errClosed) {
+	if err := <-waited; err == nil {
 		t.Errorf("it ends with %v", err)
 	}
 	ended := make(chan error, 2)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ type answered struct {
 	letter
 	sequence, behind uint64
 	acked            *string
+	alive            *atomic.Int64 // how often it was said
 }
 
 func (a answered) say(what string) error { *a.acked += what; return nil }
@@ -30,7 +32,7 @@ func (a answered) say(what string) error { *a.acked += what; return nil }
 func (a answered) DoubleAck(context.Context) error { return a.say("ack ") }
 func (a answered) Nak() error                      { return a.say("nak ") }
 func (a answered) Term() error                     { return a.say("term ") }
-func (a answered) InProgress() error               { return a.say("alive ") }
+func (a answered) InProgress() error               { a.alive.Add(1); return nil }
 
 func (a answered) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{NumPending: a.behind, Sequence: jetstream.SequencePair{Stream: a.sequence}}, nil
@@ -76,7 +78,7 @@ func TestNotStored(t *testing.T) {
 	sequence := publish()
 	for i, want := range []string{"term ", "term ", "ack "} {
 		acked := ""
-		k.take(ctx, answered{result, sequence, 1, &acked})
+		k.take(ctx, answered{result, sequence, 1, &acked, nil})
 		last, err := stream.GetLastMsgForSubject(ctx, result.subject)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +97,7 @@ func TestNotStored(t *testing.T) {
 
 	// It cannot be put back, since there is another one by now.
 	acked := ""
-	k.putBack(ctx, answered{result, sequence - 1, 1, &acked})
+	k.putBack(ctx, answered{result, sequence - 1, 1, &acked, nil})
 	if acked != "nak " {
 		t.Errorf("an older one is put back: %s", acked)
 	}
@@ -105,7 +107,7 @@ func TestNotStored(t *testing.T) {
 	short, cancel := context.WithCancel(ctx)
 	time.AfterFunc(50*time.Millisecond, cancel)
 	acked = ""
-	k.putBack(short, answered{result, sequence, 0, &acked})
+	k.putBack(short, answered{result, sequence, 0, &acked, nil})
 	if storeAgainAfter = old; acked != "nak " {
 		t.Errorf("alone it does not wait: %s", acked)
 	}
@@ -117,7 +119,7 @@ func TestNotStored(t *testing.T) {
 	Lose(t, c, digest)
 	acked = ""
 	k.failed[result.subject] = mostTries - 1
-	k.take(ctx, answered{result, sequence, 1, &acked})
+	k.take(ctx, answered{result, sequence, 1, &acked, nil})
 	store, err := c.js.ObjectStore(ctx, partsBucket)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +139,7 @@ func TestNotStored(t *testing.T) {
 	}
 	for range mostTries + 1 {
 		acked = ""
-		if k.take(ctx, answered{result, sequence, 1, &acked}); acked != "nak " || k.failed[result.subject] != 1 {
+		if k.take(ctx, answered{result, sequence, 1, &acked, nil}); acked != "nak " || k.failed[result.subject] != 1 {
 			t.Errorf("a full disk: %s, %v", acked, k.failed)
 		}
 	}
@@ -147,7 +149,7 @@ func TestNotStored(t *testing.T) {
 	until(t, "away", func() bool { return !c.conn.IsConnected() })
 	for range mostTries + 1 {
 		acked = ""
-		if k.take(ctx, answered{result, sequence, 1, &acked}); acked != "nak " || k.failed[result.subject] != 1 {
+		if k.take(ctx, answered{result, sequence, 1, &acked, nil}); acked != "nak " || k.failed[result.subject] != 1 {
 			t.Errorf("a server that is away: %s, %v", acked, k.failed)
 		}
 	}
@@ -156,7 +158,7 @@ func TestNotStored(t *testing.T) {
 	}
 	until(t, "connected", c.conn.IsConnected)
 	acked = ""
-	k.take(ctx, answered{result, sequence, 1, &acked})
+	k.take(ctx, answered{result, sequence, 1, &acked, nil})
 	stored, err := c.Stored(ctx, "one", id)
 	if acked != "ack " || err != nil || stored == nil || stored.Outcome != Done || len(k.failed) != 0 {
 		t.Errorf("at last: %s, %+v, %v, %v", acked, stored, err, k.failed)

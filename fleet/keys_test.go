@@ -91,6 +91,17 @@ func TestOwnKey(t *testing.T) {
 			t.Errorf("%.6q is taken for a user's key", text)
 		}
 	}
+	own, err := os.ReadFile(filepath.Join(home, keyName))
+	if err == nil {
+		home := t.TempDir()
+		err = os.WriteFile(filepath.Join(home, keyName), append(append([]byte(" "), own...), " \n"...), 0o600)
+		if key, err := OwnKey(home); err != nil || key.Public != keys[0] {
+			t.Errorf("a key with spaces: %v", err)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	public, err := pair.PublicKey()
 	if err != nil || CheckKey(public) == nil {
 		t.Errorf("the key of an account is one of a user, %v", err)
