@@ -155,7 +155,7 @@ func (s *scripted) got(name string) string {
 // until waits until something is so.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 5000 {
+	for range 10000 {
 		if is() {
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"testing"
 	"time"
@@ -124,22 +123,4 @@ func Sweep(t *testing.T, c *Client, later time.Duration) {
 	if err := (&Collector{client: c}).sweep(t.Context(), time.Now().Add(later)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// Objects counts what the server keeps for jobs and results, and the orders beside jobs.
-func Objects(t *testing.T, c *Client) (objects, orders int) {
-	t.Helper()
-	store, err := c.js.ObjectStore(t.Context(), partsBucket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := store.List(t.Context())
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		t.Fatal(err)
-	}
-	kept, err := c.values(t.Context(), ordersBucket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(all), len(kept)
 }

@@ -322,43 +322,6 @@ func TestFleetOfOne(t *testing.T) {
 	}
 }
 
-// A job that fails is tried three times, and then its sender is told why.
-func TestFailing(t *testing.T) {
-	l := newLab(t)
-	folder := newJob(t, 1, 1, "X")
-	_, j, err := jobs.Read(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j.Platform = "plan9/mips"
-	document, err := j.Encode()
-	if err == nil {
-		err = os.WriteFile(jobs.DocumentPath(folder), document, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.join(bare("one"))
-	s := l.wait("one", l.submit(folder, "one"))
-	if s.Outcome != fleet.Failed || !strings.Contains(s.Said, "the job is for plan9/mips") || s.Err() == nil {
-		t.Errorf("%+v", s)
-	}
-	if n := strings.Count(l.said.String(), ": run X 1\n"); n != 3 {
-		t.Errorf("it was tried %d times", n)
-	}
-}
-
-// A job that does not end is ended.
-func TestLongest(t *testing.T) {
-	l := newLab(t)
-	o := bare("one")
-	o.Longest = 100 * time.Millisecond
-	l.join(o)
-	if s := l.wait("one", l.submit(newJob(t, 1, 1, "Hangs"), "one")); s.Outcome != fleet.Failed || !strings.Contains(s.Said, "it was ended after 100ms") {
-		t.Errorf("%+v", s)
-	}
-}
-
 // Jobs wait for who measures on the machine otherwise; a job that waits, or runs, can be
 // cancelled, and a machine drained.
 func TestWaitCancelDrain(t *testing.T) {
@@ -447,37 +410,6 @@ func blocksDone(l *lab, id string) int {
 	return strings.Count(string(data), "\n# end of block ")
 }
 
-// The server keeps what queued jobs need, and not for ever what others have needed. An order to
-// cancel a job ends with it.
-func TestSweep(t *testing.T) {
-	l := newLab(t)
-	_, kill := l.join(bare("one"))
-	l.wait("one", l.submit(newJob(t, 1, 1, "X"), "one"))
-	kill()
-	queued := l.submit(newJob(t, 1, 2, "X"), "one")
-	if err := l.client.Cancel(t.Context(), "one", queued); err != nil {
-		t.Fatal(err)
-	}
-	// Two documents, the binary of both, and the first one's results.
-	for _, c := range []struct {
-		later time.Duration
-		want  int
-	}{{time.Hour, 4}, {25 * time.Hour, 3}, {31 * 24 * time.Hour, 2}} {
-		fleet.Sweep(t, l.client, c.later)
-		if objects, orders := fleet.Objects(t, l.client); objects != c.want || orders != 1 {
-			t.Errorf("after %v the server keeps %d objects, want %d, and %d orders, want 1", c.later, objects, c.want, orders)
-		}
-	}
-	l.join(bare("one"))
-	l.wait("one", queued)
-	fleet.Sweep(t, l.client, 31*24*time.Hour)
-	l.until("clean", func(*fleet.Status) bool {
-		fleet.Sweep(t, l.client, 31*24*time.Hour)
-		objects, orders := fleet.Objects(t, l.client)
-		return objects == 0 && orders == 0
-	})
-}
-
 // Of a part that two clients have sent at a time nothing stays on the server for ever.
 func TestSweepOfPieces(t *testing.T) {
 	l := newLab(t)
@@ -531,34 +463,6 @@ func TestLostResult(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.bench")
 	if err := l.client.Fetch(t.Context(), s, path); err == nil || !strings.Contains(err.Error(), "in its folder of results, as "+s.File) {
 		t.Errorf("results that only the folder has: %v", err)
-	}
-}
-
-// A job that is being sent when the server goes away is sent when that is back.
-func TestServerGoesWhileSending(t *testing.T) {
-	l := newLab(t)
-	folder := newJob(t, 1, 1, "X")
-	gone, back := false, false
-	id, err := l.client.Submit(t.Context(), folder, "one", func(at fleet.Sending) {
-		switch {
-		case !gone: // of several parts, one is there
-			gone = true
-			l.server.Stop()
-		case at.Away != nil && !back:
-			back = true
-			server, err := fleet.Start(fleet.ServerOptions{Home: l.home, Listen: strings.TrimPrefix(l.server.URL, "nats://")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			l.server = server
-		}
-	})
-	if err != nil || !back {
-		t.Fatalf("%v; it was waited for the server: %v", err, back)
-	}
-	l.join(bare("one"))
-	if s := l.wait("one", id); s.Outcome != fleet.Done {
-		t.Errorf("%+v", s)
 	}
 }
 
@@ -657,37 +561,6 @@ func TestLostJob(t *testing.T) {
 	l.join(bare("one"))
 	if s := l.wait("one", id); s.Outcome != fleet.Done {
 		t.Errorf("%+v", s)
-	}
-}
-
-// What the server's store forgets, the folder of results knows.
-func TestFolderIsTheTruth(t *testing.T) {
-	first := newLab(t)
-	first.join(bare("one"))
-	folder := newJob(t, 1, 1, "X")
-	id := first.submit(folder, "one")
-	file := first.wait("one", id).File
-	data, err := os.ReadFile(filepath.Join(first.results, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := newLab(t) // with another store
-	dir := filepath.Join(second.home, "kept", "one")
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "any.bench"), data, 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- fleet.Collect(ctx, second.client, filepath.Dir(dir), second.said) }()
-	second.submit(folder, "one")
-	s := second.wait("one", id)
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	path := filepath.Join(t.TempDir(), "r.bench")
-	if err := second.client.Fetch(t.Context(), s, path); err != nil || s.File != filepath.Join("one", "any.bench") {
-		t.Errorf("%+v, %v", s, err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nats.go"
 )
 
 // A server lets keys in that it knows, and each of them do what its role needs, and nothing else.
@@ -23,8 +26,8 @@ func TestRoles(t *testing.T) {
 	if err := owner.Found(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	one, two, sender := Options{Home: t.TempDir(), URL: server.URL}, Options{Home: t.TempDir(), URL: server.URL}, Options{Home: t.TempDir(), URL: server.URL}
-	if _, err := Connect(one); err == nil || !strings.Contains(err.Error(), "benchfleet key allow agent|sender U") {
+	first, second, sender := Options{Home: t.TempDir(), URL: server.URL}, Options{Home: t.TempDir(), URL: server.URL}, Options{Home: t.TempDir(), URL: server.URL}
+	if _, err := Connect(first); err == nil || !strings.Contains(err.Error(), "benchfleet key allow agent|sender U") {
 		t.Errorf("a key that the server does not know: %v", err)
 	}
 	connect := func(o Options, g Grant) *Client {
@@ -44,11 +47,11 @@ func TestRoles(t *testing.T) {
 		return c
 	}
 	clients := map[string]*Client{
-		"owner": owner, "one": connect(one, Grant{Role: RoleAgent, Machine: "one"}),
-		"two": connect(two, Grant{Role: RoleAgent, Machine: "two"}), "sender": connect(sender, Grant{Role: RoleSender}),
+		"owner": owner, "one": connect(first, Grant{Role: RoleAgent, Machine: "one"}),
+		"two": connect(second, Grant{Role: RoleAgent, Machine: "two"}), "sender": connect(sender, Grant{Role: RoleSender}),
 	}
 	everyone := "one two sender"
-	for subject, may := range map[string]string{
+	publish := map[string]string{
 		jobSubject("one", someJob):                                        "sender",
 		resultSubject("one", someJob):                                     "one",
 		noteSubject("one", someJob):                                       "one",
@@ -75,7 +78,21 @@ func TestRoles(t *testing.T) {
 		"$JS.API.STREAM.INFO." + jobsStream:                               everyone,
 		"$O." + partsBucket + ".C.x":                                      everyone,
 		inbox(clients["two"].Key.Public) + ".x":                           "",
-	} {
+		"$JS.API.CONSUMER.INFO." + jobsStream + ".one":                    "one",
+		"$JS.API.INFO":             everyone,
+		"$JS.API.STREAM.MSG.GET.x": everyone,
+		"$JS.API.DIRECT.GET.x":     everyone,
+		"$JS.FC.x":                 everyone,
+		"$JS.API.CONSUMER.CREATE." + partsStream + ".x":   everyone,
+		"$JS.API.CONSUMER.DELETE." + partsStream + ".x":   everyone,
+		"$JS.API.CONSUMER.DELETE." + resultsStream + ".x": "",
+		"$JS.API.STREAM.PURGE." + partsStream:             "",
+	}
+	for _, bucket := range []string{machinesBucket, liveBucket, ordersBucket, storedBucket} {
+		publish["$JS.API.CONSUMER.CREATE.KV_"+bucket+".x"] = everyone
+		publish["$JS.API.CONSUMER.DELETE.KV_"+bucket+".x"] = everyone
+	}
+	for subject, may := range publish {
 		for name, c := range clients {
 			allowed := permits(t, c, "Publish", subject, func() error { return c.conn.Publish(subject, nil) })
 			if want := name == "owner" || strings.Contains(may, name) && may != ""; allowed != want {
@@ -103,6 +120,15 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%s may listen to %s: %v, want %v", name, subject, allowed, want)
 			}
 		}
+	}
+	// What the server does not answer for that is not waited for.
+	one, times := clients["one"], 0
+	err = one.insist(t.Context(), nil, func(context.Context) error {
+		times++
+		return errors.Join(one.conn.Publish(jobSubject("two", someJob), nil), one.conn.Flush(), nats.ErrTimeout)
+	})
+	if !errors.Is(err, nats.ErrPermissionViolation) || times != 1 {
+		t.Errorf("what is not allowed ends with %v after %d times", err, times)
 	}
 }
 

@@ -53,7 +53,7 @@ func begin(t *testing.T, args ...string) (stderr *spoken, end func() int) {
 // until waits until a command has said something.
 func until(t *testing.T, s *spoken, what string) {
 	t.Helper()
-	for range 5000 {
+	for range 10000 {
 		if strings.Contains(s.String(), what) {
 			return
 		}
