@@ -2,12 +2,19 @@ package testbin
 
 import (
 	"bytes"
+	"context"
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +31,19 @@ func fetched(t *testing.T, release string) string {
 	if os.Getenv("DYNO_NIGHTLY") == "" {
 		t.Skip("with DYNO_NIGHTLY only")
 	}
+	return fetchedByDay(t, release)
+}
+
+// fetchedByDay is fetched where nothing is compiled.
+func fetchedByDay(t *testing.T, release string) string {
+	t.Helper()
 	if err := program.Supported(); err != nil {
 		t.Skip(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	env := "GOTOOLCHAIN=" + release
-	if said, err := (&builder{options: BuildOptions{Env: []string{env}}}).says(t.Context(), "version"); err != nil || !strings.Contains(said, release) {
+	if said, err := (&builder{options: BuildOptions{Env: []string{env}}}).says(ctx, "version"); err != nil || !strings.Contains(said, release) {
 		t.Skipf("%s cannot be fetched here: %s %v", release, said, err)
 	}
 	return env
@@ -37,9 +52,11 @@ func fetched(t *testing.T, release string) string {
 // linksIn has links to toolchains made in a cache folder of the test's own.
 func linksIn(t *testing.T) (folder string) {
 	t.Helper()
-	cache, err := goSays(t.Context(), "", "env", "GOCACHE") // filling another takes minutes
-	must(t, err)
-	t.Setenv("GOCACHE", cache)
+	for _, key := range []string{"GOCACHE", "GOMODCACHE"} { // filling others takes minutes
+		cache, err := goSays(t.Context(), "", "env", key)
+		must(t, err)
+		t.Setenv(key, cache)
+	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir()) // of macOS
 	user, err := os.UserCacheDir()
@@ -202,6 +219,78 @@ func TestOtherReleases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is added to package testing fits that of the other known releases, as far as go/types tells: that takes a
+// second, where compiling takes a minute. Where a release cannot be fetched it is skipped.
+func TestFitsOtherReleases(t *testing.T) {
+	for _, release := range KnownReleases {
+		t.Run(release, func(t *testing.T) {
+			if release == runtime.Version() {
+				t.Skip("it is the one that all other tests use")
+			}
+			t.Parallel() // it may be fetched
+			b := &builder{options: BuildOptions{Env: []string{fetchedByDay(t, release), "GOFLAGS="}}}
+			must(t, b.readSettings(t.Context()))
+			std := &typesOf{context: build.Default, files: token.NewFileSet(), done: make(map[string]*types.Package), added: driveGo}
+			std.context.GOROOT, std.context.CgoEnabled = b.settings["GOROOT"], false
+			if _, err := std.Import("testing"); err != nil {
+				t.Error(err)
+			}
+			delete(std.done, "testing")
+			std.added = bytes.Replace(driveGo, []byte("b.previousN"), []byte("b.asItWasOnceCalled"), 1)
+			if _, err := std.Import("testing"); err == nil || !strings.Contains(err.Error(), "asItWasOnceCalled") {
+				t.Errorf("what does not fit is not noticed: %v", err)
+			}
+		})
+	}
+}
+
+// typesOf imports packages of the standard library from its source, and package testing with what is added.
+type typesOf struct {
+	context build.Context
+	files   *token.FileSet
+	done    map[string]*types.Package
+	added   []byte
+}
+
+func (i *typesOf) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	if p := i.done[path]; p != nil {
+		return p, nil
+	}
+	pkg, err := i.context.Import(path, filepath.Join(i.context.GOROOT, "src"), 0)
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	parse := func(name string, text []byte) error {
+		f, err := parser.ParseFile(i.files, name, text, parser.SkipObjectResolution)
+		files = append(files, f)
+		return err
+	}
+	for _, name := range pkg.GoFiles {
+		text, err := os.ReadFile(filepath.Join(pkg.Dir, name))
+		if err == nil && path == "testing" && (name == benchmarkFile || name == testingFile) {
+			var inserted string
+			inserted, err = insert(name, string(text))
+			text = []byte(inserted)
+		}
+		if err := errors.Join(err, parse(name, text)); err != nil {
+			return nil, err
+		}
+	}
+	if path == "testing" {
+		if err := parse(driveFile, i.added); err != nil {
+			return nil, err
+		}
+	}
+	c := types.Config{Importer: i, IgnoreFuncBodies: path != "testing", Sizes: types.SizesFor("gc", i.context.GOARCH)}
+	p, err := c.Check(path, i.files, files, nil)
+	i.done[path] = p
+	return p, err
 }
 
 // Of goroutines with labels, which Go 1.27 prints behind their state, it is known where they crash and hang.
