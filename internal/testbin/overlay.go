@@ -215,5 +215,12 @@ func (b *builder) fits(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%w: package testing of this Go does not compile with what is added; %s: %w", program.ErrUnsupported, known, err)
+	what := err.Error()
+	for line := range strings.Lines(what) { // the first of the compiler's, without the folder
+		if at := strings.Index(line, ".go:"); at >= 0 {
+			what = strings.TrimSpace(line[strings.LastIndexByte(line[:at], os.PathSeparator)+1:])
+			break
+		}
+	}
+	return fmt.Errorf("%w: package testing of this Go does not compile with what is added; %s: %s", program.ErrUnsupported, known, what)
 }
