@@ -138,6 +138,8 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	           processors as there are
 #	race-all   under -race: all tests in full, those of the suite itself, of workloads, of
 #	           other modules and of what runs other programs among them
+#	other      all of it is compiled once more by another release of Go; make unit has that
+#	           the driver of package testing fits it
 #	staticcheck, tidy	of the other modules
 #	again      a minute for each package, only to run again what has passed
 #	cover      compiles the core and all that stands on it once more
@@ -147,7 +149,7 @@ test: check unit beside ## everything CI runs: no minute of waiting, no program 
 #	soak       clauses some dozen times: minutes each
 #	mutants    start programs some ten thousand times
 .PHONY: nightly
-nightly: test night procs race-all again cover browser foreign boards arm soak storm mutants ## all there is, before a release (hours)
+nightly: test night other procs race-all again cover browser foreign boards arm soak storm mutants ## all there is, before a release (hours)
 	$(call say,all stages passed)
 
 .PHONY: check
@@ -205,6 +207,18 @@ night:
 	cd tools && $(NIGHT_TEST) -p 1 ./...
 	cd peers && $(NIGHT_TEST) -run '^Test(Semantics|Edges)$$' .
 	.ci/foreign 386 qemu-i386 -count=1 ./actor/actorslog ./actor/remote/... ./conformance
+
+# The known release of Go that the tree is not built with: it compiles everything anew.
+OTHER ?= go1.27.4
+
+.PHONY: other
+other: ## vet and short tests with the other known release of Go, if it can be fetched: OTHER=go1.27.4
+	$(call say,vet and short tests with $(OTHER))
+	@if [ "$$(GOTOOLCHAIN=$(OTHER) go env GOVERSION 2>/dev/null)" != "$(OTHER)" ]; then \
+		echo "SKIPPED: the go command cannot fetch $(OTHER)"; \
+	else \
+		export GOTOOLCHAIN=$(OTHER); go vet ./... && $(GO_TEST) -short -skip '$(SEEDED)' ./...; \
+	fi
 
 .PHONY: browser
 browser: ## look at the report and the served pages with Chromium, if there is one
