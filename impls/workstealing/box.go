@@ -43,7 +43,7 @@ type box struct {
 	first any   // see above
 	any   bool  // first holds a message; its owner's, like first
 	lent  bool  // the last chunk of out is a lane's; the turn's
-	slow  bool  // a look of the watchdog came in its last turn: the next one is timed; the turn's
+	slow  bool  // a look of the watchdog came in its last turn: this one is timed; the turn's
 	out   taken // the turn's
 
 	// left is how many messages of first and out the last turn left for the next one,
@@ -306,9 +306,8 @@ func (b *box) run(w *worker, _ any) {
 	}
 	drained := false // no message is left
 	if b.cell.BeginTurn(w) {
-		var t timing
 		if b.slow {
-			t.begin()
+			w.turnBegan, w.turnMessages = time.Now(), 0
 		}
 	messages:
 		for {
@@ -332,7 +331,7 @@ func (b *box) run(w *worker, _ any) {
 			if !b.cell.Invoke(msg) {
 				break
 			}
-			if (t.on || w.asked.Load()) && b.over(w, &t) {
+			if (b.slow || w.asked.Load()) && b.over(w) {
 				break
 			}
 		}
@@ -344,15 +343,6 @@ func (b *box) run(w *worker, _ any) {
 	}
 }
 
-// timing is the time that a turn takes.
-type timing struct {
-	begun    time.Time
-	messages int
-	on       bool
-}
-
-func (t *timing) begin() { t.begun, t.on = time.Now(), true }
-
 // quick is the time in which a message takes so little that its turn needs no clock.
 const quick = 4 * time.Microsecond
 
@@ -363,14 +353,14 @@ const quick = 4 * time.Microsecond
 // watchdog wait for the end of a slice.
 //
 //go:noinline
-func (b *box) over(w *worker, t *timing) bool {
+func (b *box) over(w *worker) bool {
 	if w.asked.Load() {
 		b.slow = true
 		return true
 	}
-	took := time.Since(t.begun)
-	if t.messages++; took < time.Duration(t.messages)*quick {
-		b.slow, t.on = false, false
+	took := time.Since(w.turnBegan)
+	if w.turnMessages++; took < time.Duration(w.turnMessages)*quick {
+		b.slow = false
 	}
 	return took >= period
 }

@@ -885,7 +885,7 @@ func TestTurnEndsByTime(t *testing.T) {
 		w, _ := busy(t, Config{})
 		b := new(box)
 		w.asked.Store(true)
-		if !b.over(w, new(timing)) || !b.slow {
+		if !b.over(w) || !b.slow {
 			t.Errorf("the watchdog has looked, and the turn goes on, or the next one is not timed: %v", b.slow)
 		}
 		w.asked.Store(false)
@@ -894,12 +894,11 @@ func TestTurnEndsByTime(t *testing.T) {
 			want int // messages of a turn of at most 100
 			slow bool
 		}{{period, 1, true}, {period / 4, 4, true}, {quick, 100, true}, {quick / 2, 100, false}} {
-			var tm timing
-			tm.begin()
+			w.turnBegan, w.turnMessages = time.Now(), 0
 			n := 0
 			for b.slow = true; n < 100; {
 				time.Sleep(tt.each)
-				if n++; tm.on && b.over(w, &tm) {
+				if n++; b.slow && b.over(w) {
 					break
 				}
 			}
