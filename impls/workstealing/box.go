@@ -89,7 +89,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 		return actor.Sent
 	}
 	w, _ := from.(*worker)
-	if w != nil {
+	if lanes && w != nil {
 		if w.lane.box == b {
 			if w.lane.push(w, v, msg) {
 				return actor.Sent
@@ -101,7 +101,7 @@ func (b *box) Send(msg any, from actor.Worker) actor.SendResult {
 	if v&bitLocked != 0 || !b.word.CompareAndSwap(v, v|bitLocked) {
 		v = b.lock()
 	}
-	if v&(bitShut|phaseMask) != phaseScheduled || v >= laneOwner {
+	if v&(bitShut|phaseMask) != phaseScheduled || lanes && v >= laneOwner {
 		return b.sendSlow(v, msg, from)
 	}
 	b.in.push(msg)
@@ -121,7 +121,7 @@ func (b *box) sendSlow(v uint32, msg any, from actor.Worker) actor.SendResult {
 	case v&bitShut != 0:
 		b.word.Store(v)
 		return actor.Closed
-	case v >= laneOwner:
+	case lanes && v >= laneOwner:
 		v = b.pushLane(v, msg, w)
 	default:
 		b.in.push(msg)
@@ -194,7 +194,7 @@ func (b *box) Wake(from actor.Worker) {
 
 func (b *box) Close() {
 	v := b.lock()
-	if v >= laneOwner {
+	if lanes && v >= laneOwner {
 		v = b.in.endLane(v)
 	}
 	head, last, n := b.in.take(nil)
@@ -261,7 +261,7 @@ func (b *box) used() *chunk {
 func (b *box) refill() {
 	used := b.used()
 	v := b.lock()
-	if v < laneOwner {
+	if !lanes || v < laneOwner {
 		head, last, n := b.in.take(used)
 		b.word.Store(v &^ bitWaiting)
 		b.out.begin(head, last, n)

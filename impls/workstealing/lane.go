@@ -21,6 +21,10 @@ const (
 	longest = 1 << 16
 )
 
+// lanes says that there are any. TinyGo's programs have one processor, for which a locked instruction
+// is nothing, and a lane's two chunks are an eighth of a small board's memory.
+const lanes = apart > 0
+
 // lane is a worker's own way into the mailbox that it sends and sends to. The lock is a
 // locked instruction before the message is written and one after it. With a lane it is
 // one: the newest chunk is the worker's, which writes the message and then raises the count
