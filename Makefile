@@ -94,9 +94,9 @@ LEAN := -gcflags=all=-dwarf=false
 # -race if the race detector can be built here. It needs a C compiler on most systems.
 RACE = $(shell go list -race . >/dev/null 2>&1 && echo -race $(LEAN))
 
-# compiled compiles packages, and their tests, for the race detector. Commands that go on at
+# compiled compiles packages, and what they import, as these flags have it. Commands that go on at
 # the same time would each compile what they share.
-compiled = GOGC=$(COMPILER_GOGC) go list $(RACE) -test -deps -export $(1) >/dev/null
+compiled = GOGC=$(COMPILER_GOGC) go list -deps -export $(1) >/dev/null
 
 # say prints a stage's headline and the seconds since make was started.
 say = @printf '\n=== %s [%d s]\n' '$(1)' $$(($$(date +%s) - $(STARTED)))
@@ -198,6 +198,10 @@ policy:
 .PHONY: unit
 unit:
 	$(call say,all tests but those of the policy)
+	@# What the programs that tests build have of the standard library: test binaries, and images of a board.
+	@$(call compiled,-trimpath testing testing/internal/testdeps)
+	@export GOOS=linux GOARCH=arm64 CGO_ENABLED=0; \
+	$(call compiled,-trimpath $$(go list -deps -f '{{if .Standard}}{{.ImportPath}}{{end}}' ./hw/boards/linux-arm64-qemu ./hw/firmware/bench))
 	$(GO_TEST) -parallel $(CROWD) -skip '$(SEEDED)' $$(go list ./... | grep -v '/workloads/benchtest$$')
 
 .PHONY: night
@@ -264,18 +268,23 @@ TESTED = go list -f "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"
 RACED = $$(comm -23 <($(TESTED) | sort) <(go list $(PROCS) $(SEQUENTIAL) $(WAITING) ./conformance/... ./workloads ./workloads/benchtest ./hw | sort))
 
 .PHONY: race
-race: ## concurrent packages under the race detector, with the invariant checks it switches on
+race: raced ## concurrent packages under the race detector, with the invariant checks it switches on
 	$(call say,tests under -race; those of concurrent packages with GOMAXPROCS 1 and 8)
 	$(if $(RACE),,@echo "SKIPPED: the race detector needs a C compiler, and none is installed (Debian and Ubuntu have it in gcc)")
-	$(if $(RACE),@$(call compiled,$(PROCS) $(RACED)); .ci/together \
+	$(if $(RACE),@.ci/together \
 		'$(GO_TEST) $(RACE) -short -cpu $(NUMBERS) -skip "$(SEEDED)" $(PROCS)' \
 		'$(GO_TEST) $(RACE) -short -skip "$(SEEDED)" $(RACED)')
 
+.PHONY: raced
+raced:
+	$(if $(RACE),@$(call compiled,$(RACE) -test $(PROCS) $(RACED)))
+
 # What runs under the race detector uses all processors, and the tests of a fleet wait for most of their time.
+# The examples are under -race too: what they have of it is compiled before.
 .PHONY: beside
-beside:
+beside: raced
 	$(call say,under -race; and beside it modules of their own; examples; firmware; each workload)
-	@.ci/together '$(MAKE) --no-print-directory race STARTED=$(STARTED)' \
+	@.ci/together '$(MAKE) --no-print-directory -o raced race STARTED=$(STARTED)' \
 		'$(MAKE) --no-print-directory modules STARTED=$(STARTED)' \
 		'$(MAKE) --no-print-directory examples firmware STARTED=$(STARTED)' \
 		'$(GO_TEST) -short ./workloads/benchtest' \
