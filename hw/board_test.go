@@ -72,6 +72,9 @@ func TestParseBoard(t *testing.T) {
 		{"no way", validGo, `"ssh": true,`, ``, []string{`"ssh"`}},
 		{"target of Linux", validGo, `"goos"`, `"target": "x", "goos"`, []string{`"target" means nothing`}},
 		{"usb", validTinyGo, `"install"`, `"usb": [{"vid": "2e8a", "pid": "xyz"}], "install"`, []string{"2e8a:xyz"}},
+		{"vendor", validTinyGo, `"install"`, `"usb": [{"vid": "2e8", "pid": "000a"}], "install"`, []string{"2e8:000a"}},
+		{"rate", validTinyGo, `"install"`, `"baud": -1, "install"`, []string{`"baud" is -1`}},
+		{"negative limit", validGo, `"ssh"`, `"ram": -1, "ssh"`, []string{`"ram"`}},
 		{"what fits", validTinyGo, `"install"`, `"fits": ["serial"], "install"`, []string{`unknown field "fits": delete it; which implementations fit is found by benchrun board run`}},
 		{"what does not fit", validGo, `"install"`, `"unfit": {"channel": "small"}, "install"`, []string{`unknown field "unfit": delete it`}},
 	} {

@@ -3,6 +3,7 @@ package hw
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -186,6 +187,53 @@ func TestErrorSays(t *testing.T) {
 	for o, kind := range map[Outcome]string{Hung: "hang", Crashed: "crash", TooBig: "too big"} {
 		if got := string(failed(o, "", nil).FailureKind()); got != kind {
 			t.Errorf("%v is of the kind %s", o, got)
+		}
+	}
+}
+
+// TestLanguageFor: an image is of the older language of both, the compiler's and the checkout's.
+func TestLanguageFor(t *testing.T) {
+	for compiler, want := range map[string]string{"go1.24.1": "go1.24", "go1.26.8": "go1.26", "go1.27": "go1.26", "devel": "go1.26"} {
+		if got := languageFor(Checkout{Go: "go1.26"}, &Compiler{Go: compiler}); got != want {
+			t.Errorf("of %s it is %s, want %s", compiler, got, want)
+		}
+	}
+}
+
+// TestBuildFlags: a compiler gets what board.json says, under the names that it has for it.
+func TestBuildFlags(t *testing.T) {
+	b := Board{Kind: kindTinyGo, Target: "t", Stack: "1KB", GC: "leaking", Scheduler: "tasks", Opt: "z", Flags: []string{"-x"}}
+	const set = "-ldflags=-X main.commit=unknown -X main.toolchain=go1"
+	for kind, want := range map[Kind][]string{
+		kindTinyGo: {"-target=t", set + " -extldflags=--wrap=tinygo_scanCurrentStack", "-stack-size=1KB", "-gc=leaking", "-scheduler=tasks", "-opt=z", "-x"},
+		kindGo:     {"-trimpath", "-buildvcs=false", set, "-x"},
+	} {
+		b.Kind = kind
+		if got := buildFlags(b, "", "go1"); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+	if got := buildFlags(Board{Kind: kindTinyGo}, "c", "go1"); len(got) != 2 || !strings.Contains(got[1], "main.commit=c ") {
+		t.Errorf("what is not said is %q", got)
+	}
+}
+
+// TestLinkerScript: it is the image's own before TinyGo's, and that of the latest target that is inherited.
+func TestLinkerScript(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "targets"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"a": `{"linkerscript": "a.ld"}`, "b": `{"linkerscript": "b.ld"}`, "none": `{}`, "heir": `{"inherits": ["a", "b", "none"]}`, "own": `{"inherits": ["a"], "linkerscript": "own.ld"}`,
+	} {
+		writeFile(t, filepath.Join(root, "targets", name+".json"), []byte(text))
+	}
+	writeFile(t, filepath.Join(dir, "target.json"), []byte(`{"inherits": ["own"]}`))
+	writeFile(t, filepath.Join(dir, "own.ld"), nil)
+	for target, want := range map[string]string{"a": filepath.Join(root, "a.ld"), "heir": filepath.Join(root, "b.ld"), "target.json": filepath.Join(dir, "own.ld"), "none": "", "absent": ""} {
+		if got, err := linkerScript(root, dir, target); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s has %q, %v, want %q", target, got, err, want)
 		}
 	}
 }

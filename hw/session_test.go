@@ -230,22 +230,28 @@ func TestSessionEnds(t *testing.T) {
 // TestHelloUnasked: what a board says of itself when it begins is taken at once, and
 // not asked for again, whatever it has read of the question.
 func TestHelloUnasked(t *testing.T) {
-	s := readScript(t, "testdata/sessions/hello_unasked.txt")
-	synctest.Test(t, func(t *testing.T) {
-		console := s.console()
-		var sent strings.Builder
-		console.Writer = io.MultiWriter(&sent, console.Writer)
-		session := newSession(console, Limits{})
-		defer session.Close()
-		begun := time.Now()
-		h, err := session.Hello(t.Context())
-		if took := time.Since(begun); err != nil || h.Board != "toy" || took != 0 {
-			t.Errorf("%+v, %v after %v", h, err, took)
-		}
-		if sent.String() != "1 hello\n\n" {
-			t.Errorf("it was sent %q", sent.String())
-		}
-	})
+	const hello = "hello dyno-firmware/1 board=toy"
+	asked := &script{steps: []scriptStep{{}, {"1 hello", []string{framed("@2 ~ 1 begin hello"), framed("@3 ~ 1 " + hello), framed("@4 ~ 1 end hello ok")}}}}
+	for s, want := range map[*script]string{readScript(t, "testdata/sessions/hello_unasked.txt"): "1 hello\n\n", asked: "1 hello\n"} {
+		synctest.Test(t, func(t *testing.T) { s.hello(t, want) })
+	}
+}
+
+// hello asks for a hello, which is there at once, and looks at what was sent for it.
+func (s *script) hello(t *testing.T, want string) {
+	console := s.console()
+	var sent strings.Builder
+	console.Writer = io.MultiWriter(&sent, console.Writer)
+	session := newSession(console, Limits{})
+	defer session.Close()
+	begun := time.Now()
+	h, err := session.Hello(t.Context())
+	if took := time.Since(begun); err != nil || h.Board != "toy" || took != 0 {
+		t.Errorf("%+v, %v after %v", h, err, took)
+	}
+	if sent.String() != want {
+		t.Errorf("it was sent %q", sent.String())
+	}
 }
 
 // TestLimits: the limits that are given are those that count.

@@ -442,6 +442,7 @@ func TestFindPort(t *testing.T) {
 		want  string
 	}{
 		{Entry{USBSerial: "B"}, "/dev/ttyACM1"},
+		{Entry{USBSerial: "b"}, "/dev/ttyACM1"},
 		{Entry{USBSerial: "C"}, ""},
 		{Entry{Port: "/dev/ttyACM0"}, "/dev/ttyACM0"},
 		{Entry{Port: "/dev/ttyACM5"}, ""},
@@ -462,6 +463,13 @@ func TestFindPort(t *testing.T) {
 	writeFile(t, link, nil)
 	if p, ok, err := find(ports, picoDevice(Entry{Port: link})); err != nil || !ok || p.Path != link {
 		t.Errorf("a link: %q, %t, %v", p.Path, ok, err)
+	}
+	if p, ok, err := find(ports, picoDevice(Entry{Port: link, USBSerial: "C"})); err != nil || ok {
+		t.Errorf("a link, and a serial number that is not there: %q, %t, %v", p.Path, ok, err)
+	}
+	// One device may make several ports: the first is the console.
+	if p, ok, err := find(append(ports, Port{Path: "/dev/ttyACM2", Serial: "B"}), picoDevice(Entry{USBSerial: "B"})); err != nil || !ok || p.Path != "/dev/ttyACM1" {
+		t.Errorf("two ports of one device: %q, %t, %v", p.Path, ok, err)
 	}
 }
 
