@@ -1,10 +1,12 @@
 package hw
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +236,174 @@ func TestLinkerScript(t *testing.T) {
 	for target, want := range map[string]string{"a": filepath.Join(root, "a.ld"), "heir": filepath.Join(root, "b.ld"), "target.json": filepath.Join(dir, "own.ld"), "none": "", "absent": ""} {
 		if got, err := linkerScript(root, dir, target); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s has %q, %v, want %q", target, got, err, want)
+		}
+	}
+}
+
+// notedRun notes what a run does, and how many cases are to be run.
+type notedRun struct {
+	noProgress
+	built []string
+	cases []int
+}
+
+func (p *notedRun) Build(d Device, impl string, parts []string) {
+	p.built = append(p.built, fmt.Sprint(impl, " ", len(parts)))
+}
+func (p *notedRun) Cases(_ Device, _ *Image, _ line.Hello, n int) { p.cases = append(p.cases, n) }
+
+// TestRunPlans: what is too big for its board is split, and nothing else; what a board skips is no case
+// of the plan; and of a run that is complete nothing is built or looked for again.
+func TestRunPlans(t *testing.T) {
+	d, o, p := newWorld(true), deskOptions(), new(notedRun)
+	h := d.deps()
+	tables := make(map[bool]int) // of one part, and of more
+	build := h.build
+	h.build = func(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
+		if o.NoTable != (len(o.Parts) > 1) {
+			t.Errorf("no table %t of %q", o.NoTable, o.Parts)
+		}
+		tables[o.NoTable]++
+		return build(ctx, b, c, o)
+	}
+	o.Out, o.Count, o.Progress = filepath.Join(t.TempDir(), "x.bench"), 0, p
+	s, err := run(t.Context(), o, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"serial 3", "lost 3", "loose 3", "large 3", "large 1", "large 1", "large 1"}; !slices.Equal(p.built, want) || tables[false] != 3 {
+		t.Errorf("built are %q, %v", p.built, tables)
+	}
+	from, err := record.ReadInterruptedBoard(o.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run1, images := 0, 0
+	for _, n := range p.cases {
+		run1 += n
+	}
+	for _, c := range from.Plan.Cases {
+		if strings.HasPrefix(c.Name, imageCase) {
+			images++
+		}
+	}
+	if from.Plan.Blocks != 1 || len(from.Plan.Cases) != run1+images || from.Plan.Subjects["serial bench+conform/group+conform/task"] == "" {
+		t.Errorf("%d cases are to be run, and the plan has %d and %d images: %+v", run1, len(from.Plan.Cases), images, from.Plan.Subjects)
+	}
+	var results []string
+	_, again, err := resumed(t, o.Out, true, func(d *world, o *RunOptions, h *deps) {
+		d.noCompiler = true
+		h.commit = func(_ context.Context, _, path string) (string, string) {
+			results = append(results, path)
+			return "", ""
+		}
+	})
+	if err != nil || !slices.Equal(again.Files, []string{o.Out}) || len(again.Results) < len(s.Results)-1 || len(results) > 0 {
+		t.Errorf("what is complete is gone on with: %d of %d results of %q, %v", len(again.Results), len(s.Results), again.Files, err)
+	}
+	path, _, _, _ := interrupted(t, true)
+	if _, _, err := resumed(t, path, true, func(d *world, _ *RunOptions, h *deps) {
+		h.commit = func(_ context.Context, _, path string) (string, string) {
+			results = append(results, path)
+			return d.commit, d.dirty
+		}
+	}); err != nil || !slices.Equal(results, []string{path}) {
+		t.Errorf("whether sources differ is looked at beside %q, %v", results, err)
+	}
+	none := deskOptions()
+	none.Out, none.Case = filepath.Join(t.TempDir(), "x.bench"), regexp.MustCompile("no such case")
+	if s, err := run(t.Context(), none, newWorld(true).deps()); err != nil || len(s.Files) > 0 || exists(none.Out) {
+		t.Errorf("of no case a file is written: %q, %v", s.Files, err)
+	}
+}
+
+// TestWorstOfDevices: each device is judged by its own results, and the worst of them is the run's.
+func TestWorstOfDevices(t *testing.T) {
+	for _, order := range [][]string{{"good", "big"}, {"big", "good"}} {
+		checkout := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(checkout, "impls", "serial"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(checkout, "impls", "serial", "impl.go"), nil)
+		o, h := deskOptions(), newWorld(true).deps()
+		o.Impls, o.Checkout.Dir, o.Parts, o.Case = nil, checkout, []string{"bench"}, regexp.MustCompile("good")
+		toy := o.Devices[0]
+		o.Devices = nil
+		for _, id := range order {
+			toy.Entry.ID = id
+			toy.Board.Title = id
+			o.Devices = append(o.Devices, toy)
+		}
+		build := h.build
+		h.build = func(ctx context.Context, b Board, c *Compiler, o BuildOptions) (*Image, error) {
+			im, err := build(ctx, b, c, o)
+			if b.Title == "big" {
+				err = failed(TooBig, "by a byte", nil)
+			}
+			return im, err
+		}
+		s, err := run(t.Context(), o, h)
+		if err != nil || s.Worst != TooBig {
+			t.Errorf("%q: the worst is %v, %v", order, s.Worst, err)
+		}
+		for _, r := range s.Results {
+			if (r.Outcome == TooBig) != (r.Device.Entry.ID == "big") || (r.Skip != "") != (r.Outcome == TooBig) {
+				t.Errorf("%s: %+v", r.Device.Entry.ID, r)
+			}
+		}
+	}
+	p := Plan{Impls: []string{"a", "b"}, All: true}
+	r := &deviceRun{o: RunOptions{Prebuilt: &Prebuilt{Impls: p.Impls, All: true}}}
+	if got, err := r.asked(); err != nil || p.names() != "all (a,b)" || !got.All || !slices.Equal(got.Impls, p.Impls) {
+		t.Errorf("%s, and asked for is %+v, %v", p.names(), got, err)
+	}
+}
+
+// TestConverse: an emulator that hangs before it begins is started up to three times, which is said; a
+// board is not, nor one that has begun. What runs is the image that was to run, or nothing is.
+func TestConverse(t *testing.T) {
+	im := &Image{Board: Board{Name: "toy", Emulated: true}, Impl: "serial", Parts: []string{"bench"}, Commit: "c", Toolchain: "t", Hash: "h"}
+	hung, begun := &Error{Outcome: Hung, What: "x", unbegun: true}, &Error{Outcome: Hung, What: "x"}
+	for _, c := range []struct {
+		cheap bool
+		errs  []error
+		again string
+	}{
+		{true, []error{hung, hung, hung}, "it was started 3 times: x"},
+		{true, []error{hung, nil}, "it was started 2 times: x"},
+		{true, []error{begun}, ""},
+		{true, []error{nil}, ""},
+		{false, []error{hung}, ""},
+	} {
+		d := newWorld(c.cheap)
+		r := &deviceRun{target: d.target, o: RunOptions{Limits: patient}}
+		if err := d.target.Flash(t.Context(), im); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		_, again, err := r.converse(t.Context(), im, func(*Session) error {
+			n++
+			return c.errs[min(n, len(c.errs))-1]
+		})
+		if n != len(c.errs) || again != c.again || err != c.errs[n-1] {
+			t.Errorf("%+v: %d starts, %q, %v", c, n, again, err)
+		}
+		for what, change := range map[string]func(*Image){
+			"":          func(*Image) {},
+			"board":     func(im *Image) { im.Board.Name = "other" },
+			"impl":      func(im *Image) { im.Impl = "channel" },
+			"commit":    func(im *Image) { im.Commit = "d" },
+			"no commit": func(im *Image) { im.Commit = "" },
+			"toolchain": func(im *Image) { im.Toolchain = "u" },
+		} {
+			other := *im
+			change(&other)
+			s, _, err := r.start(t.Context(), &other)
+			if what != "" {
+				wantOutcome(t, err, FlashFailed, "and was to run")
+			} else if err != nil || s.Close() != nil {
+				t.Errorf("the image that was flashed: %v", err)
+			}
 		}
 	}
 }
