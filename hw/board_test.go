@@ -69,6 +69,9 @@ func TestParseBoard(t *testing.T) {
 		{"no image", validTinyGo, `{image}`, `image`, []string{"{image}"}},
 		{"emulated without", validTinyGo, `"emulator": ["toy-emulator", "{image}"],`, ``, []string{`"emulator"`}},
 		{"two ways", validTinyGo, `"emulated": true`, `"ssh": true, "emulated": true`, []string{"two ways"}},
+		{"rest that is no JSON", validGo, `"ssh"
+}`, `"ssh"
+} x`, []string{"closing brace"}},
 		{"no way", validGo, `"ssh": true,`, ``, []string{`"ssh"`}},
 		{"target of Linux", validGo, `"goos"`, `"target": "x", "goos"`, []string{`"target" means nothing`}},
 		{"usb", validTinyGo, `"install"`, `"usb": [{"vid": "2e8a", "pid": "xyz"}], "install"`, []string{"2e8a:xyz"}},
@@ -108,6 +111,7 @@ func TestReadBoards(t *testing.T) {
 		"toy/board.json":       file(validTinyGo),
 		"toy-linux/board.json": file(strings.Replace(validGo, `"goos": "linux", `, "", 1)),
 		"other/board.json":     file(validTinyGo),
+		"to/board.json":        file(validTinyGo),
 		"shared/code.go":       file("package shared"),
 	})
 	if got := strings.Join(all.Names(), " "); got != "toy" {
@@ -116,7 +120,7 @@ func TestReadBoards(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`other/board.json: name is "toy"`, `toy-linux/board.json: "goos" is missing`} {
+	for _, want := range []string{`other/board.json: name is "toy"`, `to/board.json: name is "toy"`, `toy-linux/board.json: "goos" is missing`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q:\n%v", want, err)
 		}

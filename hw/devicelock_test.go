@@ -35,6 +35,16 @@ func TestLockDevice(t *testing.T) {
 		}
 		f.Close()
 	}
+	kind, err := lockDevice(dir, picoDevice(Entry{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := lockDevice(dir, Device{Board: Board{Name: "other"}}); err != nil || f == nil {
+		t.Errorf("a board of another kind: %v, %v", f, err)
+	} else {
+		f.Close()
+	}
+	kind.Close()
 	first.Close()
 	again, err := lockDevice(dir, left)
 	if err != nil || again == nil {

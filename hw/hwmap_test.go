@@ -45,6 +45,14 @@ boards:
 	if _, err := kinds.Device("rihgt", m); err == nil || !strings.Contains(err.Error(), `"right"`) {
 		t.Errorf("a mistyped id: %v", err)
 	}
+	// An id may be the name of its own kind, and is that entry then.
+	m, err = parseMap([]byte("boards:\n  - {id: left, board: pico}\n  - {id: pico, board: pico}\n"), kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := kinds.Device("pico", m); err != nil || d.Entry.ID != "pico" {
+		t.Errorf("pico: %+v, %v", d, err)
+	}
 	// Without an entry a board with a port is found by its USB ID, one by ssh is not.
 	if d, err := kinds.Device("pico", new(Map)); err != nil || d.Entry.ID != "pico" {
 		t.Errorf("pico without a map: %+v, %v", d, err)
@@ -70,6 +78,7 @@ func TestMapFaults(t *testing.T) {
 		{"id with a control character", `boards: [{id: "a\e[2J", board: pico}]`, `1: id "a\x1b[2J": `},
 		{"id of a board", "boards:\n  - id: far\n    board: pico\n", `2: id "far" is the name of another kind`},
 		{"id twice", "boards:\n  - id: a\n    board: pico\n  - id: a\n    board: pico\n", `4: id "a" is that of the entry in line 2`},
+		{"id twice, of two kinds", "boards:\n  - {id: a, board: pico}\n  - {id: a, board: far, ssh: pi}\n", `3: id "a" is that of the entry in line 2`},
 		{"port twice", "boards:\n  - {id: a, board: pico, port: COM3}\n  - {id: b, board: pico, port: COM3}\n", `3: port COM3 is that of "a" too`},
 		{"usb-serial twice", "boards:\n  - {id: a, board: pico, usb-serial: X}\n  - {id: b, board: pico, usb-serial: X}\n", `3: usb-serial X`},
 		{"no board", "boards:\n  - id: a\n", "2: the entry has no board"},
@@ -78,6 +87,7 @@ func TestMapFaults(t *testing.T) {
 		{"no ssh", "boards:\n  - id: a\n    board: far\n", "2: far is reached by ssh"},
 		{"an option for ssh", "boards:\n  - {id: a, board: far, ssh: -oProxyCommand=x}\n", "begins with a hyphen"},
 		{"port of ssh", "boards:\n  - {id: a, board: far, ssh: pi, port: COM3}\n", "2: far is reached by ssh, which has no port"},
+		{"probe of ssh", "boards:\n  - {id: a, board: far, ssh: pi, probe: jlink}\n", "2: far is reached by ssh, which has no port"},
 		{"ssh of a port", "boards:\n  - {id: a, board: pico, ssh: pi}\n", "2: pico is reached by a serial port"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
