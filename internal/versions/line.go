@@ -32,7 +32,7 @@ type Line struct {
 // begins where that left it.
 func (w *Workspace) Line(ctx context.Context, good, bad string) (*Line, error) {
 	if w.top == "" {
-		return nil, fmt.Errorf("%s is in no git repository: bisect searches commits", w.dir)
+		return nil, fmt.Errorf("bisect searches commits: %w", w.noTop)
 	}
 	asked, err := w.end(ctx, good)
 	if err != nil {

@@ -141,17 +141,35 @@ func TestNoLine(t *testing.T) {
 	}
 }
 
-// TestNoRepository proves that a folder without git is told as that.
+// TestNoRepository proves that why git knows no versions of a folder is told in git's words: it may be
+// there, and belong to somebody else, as in containers.
 func TestNoRepository(t *testing.T) {
 	r := newRepo(t)
 	r.write("../plain/go.mod", "module example.com/plain\n\ngo 1.23\n")
-	d, err := Open(context.Background(), strings.TrimSuffix(r.dir, "repo")+"plain")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if _, err := d.Line(context.Background(), "good", "bad"); err == nil || !strings.Contains(err.Error(), "is in no git repository: bisect searches commits") {
-		t.Errorf("says %v", err)
+	r.git("clone", "-q", "--bare", ".", "../bare")
+	for _, c := range []struct{ dir, key, value, want string }{
+		{dir: "plain", want: "fatal: not a git repository"},
+		{dir: "bare", want: "must be run in a work tree"},
+		{dir: "repo", key: "GIT_TEST_ASSUME_DIFFERENT_OWNER", value: "1", want: "git config --global --add safe.directory"},
+		{dir: "repo", key: "PATH", value: t.TempDir(), want: ": it is not installed"},
+	} {
+		t.Run(c.dir+c.key, func(t *testing.T) {
+			if c.key != "" {
+				t.Setenv(c.key, c.value)
+			}
+			d, err := Open(context.Background(), strings.TrimSuffix(r.dir, "repo")+c.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			_, line := d.Line(context.Background(), "good", "bad")
+			_, lay := d.Lay(context.Background(), "HEAD", "old")
+			for begins, err := range map[string]error{"bisect searches commits: git has no work tree at ": line, `"HEAD" is not a folder, and without git not a revision`: lay} {
+				if err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("says %v, want %s … %s", err, begins, c.want)
+				}
+			}
+		})
 	}
 }
 

@@ -111,7 +111,7 @@ func (w *Workspace) Lay(ctx context.Context, name, label string) (*Tree, error) 
 	}
 	switch {
 	case w.top == "":
-		return nil, fmt.Errorf("%q is not a folder, and not a revision, since %s is not in a git repository; in one name a commit, elsewhere two folders: benchrun ab ../old ../new", name, w.dir)
+		return nil, fmt.Errorf("%q is not a folder, and without git not a revision; name two folders: benchrun ab ../old ../new\n%w", name, w.noTop)
 	case w.shallow(ctx):
 		return nil, fmt.Errorf("%q is neither a folder nor a commit of this clone, which is shallow: git fetch --unshallow gets the rest", name)
 	}

@@ -3,7 +3,9 @@ package versions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 type Workspace struct {
 	dir   string          // the working directory that paths and packages are relative to
 	top   string          // the root of its git work tree, "" if there is none
+	noTop error           // why there is none
 	temp  *scratch.Folder // what is laid out lies in here
 	trees []string
 }
@@ -41,6 +44,12 @@ func Open(ctx context.Context, dir string) (*Workspace, error) {
 		w.clearStale(ctx)
 	} else if ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(ctx), temp.Remove())
+	} else {
+		_, said, _ := strings.Cut(err.Error(), "\n")
+		if errors.Is(err, exec.ErrNotFound) {
+			said = "it is not installed"
+		}
+		w.noTop = fmt.Errorf("git has no work tree at %s: %s", dir, said)
 	}
 	return w, nil
 }
