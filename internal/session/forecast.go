@@ -33,8 +33,8 @@ const (
 	// startTime is what it takes to start a process and to prepare the work.
 	startTime = 60 * time.Millisecond
 	// countTime is what it takes, of two sides beside one another, to start a process on a
-	// simulated processor and to count a hundred million instructions, and half as long for its start.
-	countTime = 800 * time.Millisecond
+	// simulated processor and to count a hundred million instructions, with a part of that of its start.
+	countTime = 700 * time.Millisecond
 	// turnsTime is what it takes in place of startTime where processes take turns: to find
 	// how long slices have to be, too, and to have more of them where collections of garbage
 	// are far apart. In kept results (row-ms) it is 235 ms in the median of files of 250

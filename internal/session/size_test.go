@@ -105,7 +105,7 @@ func TestSize(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	if busyPercent != 5 || fewestRounds != 5 || FigureSlice != 5*time.Millisecond || SharpSlice != time.Millisecond || SharpRounds != 250 || matteringPart != 0.01 || leastBytes != 0.0625 || largeFirstUse != 10*time.Millisecond || countTime != 800*time.Millisecond ||
+	if busyPercent != 5 || fewestRounds != 5 || FigureSlice != 5*time.Millisecond || SharpSlice != time.Millisecond || SharpRounds != 250 || matteringPart != 0.01 || leastBytes != 0.0625 || largeFirstUse != 10*time.Millisecond || countTime != 700*time.Millisecond ||
 		stretchWall != 2 || mostlyUntimed != 4 {
 		t.Error("a bound is another one")
 	}

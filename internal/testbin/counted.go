@@ -46,7 +46,8 @@ type rowOfCounts struct {
 
 // A countedRow is what is known of a row. One step at a time uses it.
 type countedRow struct {
-	ops   int             // of the longer processes, in a block in which they are longest
+	few   int             // operations of the shorter processes
+	ops   int             // of the longer ones, in a block in which they are longest
 	start counter.Profile // the shorter process of all sides and blocks; nil if they differ
 	notes []string        // that are not on record yet
 	sides map[string]*countedSide
@@ -79,7 +80,7 @@ const (
 
 const (
 	// worth is how many instructions the longer process runs beyond its start, which varies by some
-	// hundred thousand: about half of the time that starting takes.
+	// ten thousand to some hundred thousand: about two thirds of the time that starting takes.
 	worth = 150e6
 	// beside is how many times as many its start may run: what varies of that grows with it.
 	beside = 3
@@ -166,38 +167,38 @@ func (c *Counted) count(row *countedRow, block int, s record.Step) {
 		ns[one.Case.Side], _ = res.Value("sec/op")
 		if row.ops == 0 {
 			row.ops = max(least, asLong*res.Iters)
+			row.few = max(fewest, row.ops/times)
 		}
 	}
 	steps = slices.DeleteFunc(steps, func(one record.Step) bool { return row.sides[one.Case.Side].err != nil })
 	if len(steps) == 0 {
 		return
 	}
-	long := c.processes(row, block, steps)
+	long := c.processes(row, block, steps, row.start == nil)
 	if side := row.sides[steps[0].Case.Side]; !sized && side.err == nil {
-		// How much was worth it depends on the machine and what else it does: it is looked at.
-		few, many := lengths(row.ops, block)
-		got := (long[0].Count().All - side.start.Count().All) * float64(row.ops-few) / float64(many-few)
-		want := max(worth, side.start.Count().All/beside)
-		if got < want/3 || got > 4*want {
-			row.ops = max(least, int(float64(row.ops)*min(100, want/max(1, got))))
-			long = c.processes(row, block, steps)
+		// How much was worth it depends on the machine and what else it does: it is looked at. What
+		// was too much is done, and the shorter processes are good for longer ones, too.
+		got := long[0].Count().All - side.start.Count().All
+		if want := max(worth, side.start.Count().All/beside); got < want/3 {
+			row.ops = int(float64(row.ops) * min(100, want/max(1, got)))
+			long = c.processes(row, block, steps, false)
 		}
 		row.start = alike(row, steps)
 	}
-	few, many := lengths(row.ops, block)
+	many := row.many(block)
 	for i, one := range steps {
 		side := row.sides[one.Case.Side]
 		if side.err != nil {
 			continue
 		}
-		each := long[i].Minus(side.start, float64(many-few))
+		each := long[i].Minus(side.start, float64(many-row.few))
 		if what := each.Unseen(); i == 0 && len(side.blocks) == 0 && len(what) > 0 {
 			row.notes = append(row.notes, "it "+strings.Join(what, ", ")+": what that takes is no instruction of its own, and only time shows it")
 		}
 		if block == 1 {
 			side.first = long[i].Count().Own
 		} else if i == 0 && block == 2 && side.first > 0 {
-			row.notes = append(row.notes, bends(side, long[i], row.ops)...)
+			row.notes = append(row.notes, row.bends(side, long[i])...)
 		}
 		side.blocks = append(side.blocks, each)
 		n := each.Count()
@@ -206,12 +207,12 @@ func (c *Counted) count(row *countedRow, block int, s record.Step) {
 	}
 }
 
-// processes runs the longer process of each step of a block, and the shorter one where it is not
-// known. What fails is the error of its side.
-func (c *Counted) processes(row *countedRow, block int, steps []record.Step) (long []counter.Profile) {
-	few, many := lengths(row.ops, block)
+// processes runs the longer process of each step of a block, and the shorter one if starts is set.
+// What fails is the error of its side.
+func (c *Counted) processes(row *countedRow, block int, steps []record.Step, starts bool) (long []counter.Profile) {
+	many := row.many(block)
 	long = make([]counter.Profile, len(steps))
-	starts, errs := make([]counter.Profile, len(steps)), make([][2]error, len(steps))
+	errs := make([][2]error, len(steps))
 	var work errgroup.Group
 	work.SetLimit(runtime.NumCPU())
 	for i, one := range steps {
@@ -220,17 +221,19 @@ func (c *Counted) processes(row *countedRow, block int, steps []record.Step) (lo
 			long[i], errs[i][0] = c.profile(binary, one, many, block)
 			return nil
 		})
-		if starts[i] = row.start; starts[i] == nil {
+		if side := row.sides[one.Case.Side]; starts {
 			work.Go(func() error {
-				starts[i], errs[i][1] = c.profile(binary, one, few, block)
+				side.start, errs[i][1] = c.profile(binary, one, row.few, block)
 				return nil
 			})
+		} else if row.start != nil {
+			side.start = row.start
 		}
 	}
 	_ = work.Wait()
 	for i, one := range steps {
 		side := row.sides[one.Case.Side]
-		side.start, side.err = starts[i], cmp.Or(errs[i][0], errs[i][1])
+		side.err = cmp.Or(side.err, errs[i][0], errs[i][1]) // a shorter process may have failed before
 	}
 	return long
 }
@@ -267,10 +270,9 @@ func magnitude(v float64) int {
 	return int(math.Log10(v))
 }
 
-// lengths returns how many operations the two processes of a block have.
-func lengths(ops, block int) (few, many int) {
-	many = max(int(phases[(block-1)%len(phases)]*float64(ops)), fewest+1)
-	return max(fewest, ops/times), many
+// many is how many operations the longer processes of a block have.
+func (r *countedRow) many(block int) int {
+	return max(int(phases[(block-1)%len(phases)]*float64(r.ops)), r.few+1)
 }
 
 // time runs a step outside of the tool.
@@ -325,11 +327,10 @@ func (c *Counted) profile(b Binary, s record.Step, n, block int) (counter.Profil
 // bends returns a note if an operation costs something else at the end of the longest process of a
 // side, in the first block, than before, as far as the one of the second block goes. It is none if
 // the cost is the same.
-func bends(side *countedSide, second counter.Profile, ops int) []string {
-	few, most := lengths(ops, 1)
-	_, many := lengths(ops, 2)
+func (r *countedRow) bends(side *countedSide, second counter.Profile) []string {
+	most, many := r.many(1), r.many(2)
 	own := second.Count().Own
-	before := (own - side.start.Count().Own) / float64(many-few)
+	before := (own - side.start.Count().Own) / float64(many-r.few)
 	after := (side.first - own) / float64(most-many)
 	if by := after/before - 1; !math.IsNaN(by) && math.Abs(by) > straight {
 		return []string{fmt.Sprintf("the last of %d operations cost %+.0f %% of the others: what is counted depends on how many there are", most, 100*by)}
