@@ -1,5 +1,3 @@
-//go:build unix
-
 package fleet
 
 import (
@@ -59,6 +57,7 @@ func (s *spoken) count(text string) int {
 
 func newScripted(t *testing.T) *scripted {
 	t.Helper()
+	needShell(t)
 	_, c, home := serves(t)
 	s := &scripted{t, c, home, t.TempDir(), new(spoken)}
 	t.Setenv(machinelock.Env, filepath.Join(home, "machine.lock"))
@@ -72,6 +71,12 @@ func newScripted(t *testing.T) *scripted {
 		}
 	})
 	return s
+}
+
+func needShell(t *testing.T) {
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("needs a shell")
+	}
 }
 
 // options are those of the machine one, of whose jobs the scripts have the arguments --machine,
@@ -213,6 +218,14 @@ func TestAgent(t *testing.T) {
 	s := newScripted(t)
 	o := s.options()
 	o.Labels = map[string]string{"room": "lab"}
+	live, err := s.js.KeyValue(t.Context(), liveBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch, err := live.Watch(t.Context(), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
 	leave, _, ended := s.join(o)
 	until(t, "free", func() bool { m := s.live(); return m.Live != nil && m.Live.State == StateFree })
 	m := s.live()
@@ -248,6 +261,19 @@ func TestAgent(t *testing.T) {
 	if err != nil || r.File != filepath.Join("one", "run-"+id[:12]+".bench") || r.SHA256 != digestOf(string(figures)) || r.Size != int64(len(figures)) || r.Fence != m.Live.Fence || time.Since(r.At) > time.Minute || r.Said != "" {
 		t.Errorf("%+v, %v", r, err)
 	}
+	var states []string
+	for entry := range watch.Updates() {
+		var l Live
+		if entry != nil && json.Unmarshal(entry.Value(), &l) == nil && (len(states) == 0 || states[len(states)-1] != l.State) {
+			states = append(states, l.State)
+		}
+		if len(states) == 5 {
+			break
+		}
+	}
+	if want := []string{StateFree, StateFetching, StateMeasuring, StateSending, StateFree}; !slices.Equal(states, want) {
+		t.Errorf("it is %v, want %v", states, want)
+	}
 	if note, err := told.NextMsg(time.Second); err != nil || string(note.Data) != "measuring" || note.Subject != noteSubject("one", id) {
 		t.Errorf("its sender is told %v, %v", note, err)
 	}
@@ -281,6 +307,22 @@ func TestAgent(t *testing.T) {
 		t.Error("it does not say why it tries again")
 	}
 
+	// So is what is not what its name says.
+	broken := digestOf("changed")
+	order, err := s.Key.sign(Order{Job: broken, Machine: "one"})
+	if err == nil {
+		err = s.Client.put(t.Context(), broken, 1, strings.NewReader("x"))
+	}
+	if err == nil {
+		_, err = s.js.Publish(t.Context(), jobSubject("one", broken), order)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := s.becomes(broken, Failed); !strings.Contains(r.Said, "it is not what its digest says") {
+		t.Errorf("a document of another job: %+v", r)
+	}
+
 	// What it starts ends with it, and it waits for whoever measures by hand.
 	s.becomes(s.job("leaves", "sleep 1000 & head -c 200000 /dev/zero | tr '\\0' x; FIGURES"), Done)
 	until(t, "unlocked", isUnlocked)
@@ -302,6 +344,13 @@ func TestAgent(t *testing.T) {
 	until(t, "waiting", func() bool { l := s.live().Live; return l.State == StateWaiting && l.Job == waits })
 	lock.Unlock()
 	s.becomes(waits, Done)
+	for text := ""; !strings.HasPrefix(text, "waiting: another process measures on this machine: by hand"); {
+		note, err := told.NextMsg(time.Second)
+		if err != nil {
+			t.Fatalf("its sender is not told that it waits: %v", err)
+		}
+		text = string(note.Data)
+	}
 
 	// It is cancelled when it runs, and nothing is left of it.
 	s.put(filepath.Join(s.scripts, "begun"), "")
@@ -451,7 +500,7 @@ func TestJoinRefused(t *testing.T) {
 	leave()
 	until(t, "joined", func() bool { m := s.live(); return m.Live != nil && m.Live.Instance != host.Live.Instance })
 	m := s.live()
-	if m.Platform != jobs.BoardPlatform("m3") || m.Cores != 1 || m.Host != "host" || m.CPU != "a chip" || m.Kernel != "qemu" || m.Identity == host.Identity {
+	if m.Platform != jobs.BoardPlatform("m3") || m.Cores != 1 || m.Host != "host" || m.CPU != "a chip" || m.Kernel != "qemu" || m.Identity != digestOf(host.Identity + "\x00m3\x00qemu")[:12] {
 		t.Errorf("the board is %+v", m.Machine)
 	}
 	if n := s.log.count("another process has joined"); n > 4 {
@@ -539,6 +588,7 @@ func TestLease(t *testing.T) {
 
 // What a machine does with an order, step by step.
 func TestWorking(t *testing.T) {
+	needShell(t)
 	s, c, home := serves(t)
 	ctx := t.Context()
 	t.Setenv(machinelock.Env, filepath.Join(home, "machine.lock"))
@@ -720,4 +770,6 @@ func TestWorking(t *testing.T) {
 	if r, err := job.do(ctx, ctx); r.Outcome != Refused || r.Said != "why" || err != nil {
 		t.Errorf("it is done again: %+v, %v", r, err)
 	}
+	c.Close()
+	job.conclude(ctx, Result{Outcome: Done}) // it ends
 }

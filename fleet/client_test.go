@@ -257,6 +257,16 @@ func TestJobsAreKnown(t *testing.T) {
 			t.Errorf("%+v of %d bytes", last, j.Size())
 		}
 	}
+	stream, err := c.js.Stream(ctx, jobsStream)
+	if err != nil || stream.CachedInfo().State.Msgs != 1 {
+		t.Errorf("it is queued twice: %v", err)
+	}
+	if _, err := c.js.Publish(ctx, resultSubject("three", id), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.knows(ctx, "three", id); err != nil {
+		t.Errorf("it is measured, and %v", err)
+	}
 	queued, err := c.queue(ctx)
 	if err != nil || len(queued["one"]) != 1 || queued["one"][0].Job != id || queued["one"][0].Title != "run X" || queued["one"][0].Sender != c.Key.Public {
 		t.Errorf("queued are %+v, %v", queued, err)
@@ -508,7 +518,18 @@ func TestSending(t *testing.T) {
 	if _, err := c.Submit(t.Context(), folder, "one", nil); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, err := other.Wait(t.Context(), "one", id, func(string) {}); waited <- err }()
+	often := leaseTime
+	leaseTime = 10 * time.Millisecond // it looks without a note, too
+	wait := func() { _, err := other.Wait(t.Context(), "one", id, func(string) {}); waited <- err }
+	go wait()
+	if jobsOf.Purge(t.Context()) != nil || !errors.Is(<-waited, ErrForgotten) {
+		t.Error("it does not look whether the job is there")
+	}
+	leaseTime = often
+	if _, err := c.Submit(t.Context(), folder, "one", nil); err != nil {
+		t.Fatal(err)
+	}
+	go wait()
 	other.Close()
 	if err := <-waited; err == nil {
 		t.Errorf("it ends with %v", err)
@@ -559,6 +580,8 @@ func TestCertificates(t *testing.T) {
 		{"by TLS", Options{Home: home, URL: secure.URL}, true},
 		{"by TLS, with none", Options{Home: elsewhere, URL: secure.URL}, false},
 		{"by TLS, with one that is named", Options{Home: elsewhere, URL: secure.URL, CA: cert}, true},
+		{"without a server", Options{Home: home, URL: "nats://127.0.0.1:1"}, false},
+		{"patiently", Options{Home: home, URL: "nats://127.0.0.1:1", Patient: true}, true},
 		{"by TLS, with one that is not there", Options{Home: home, URL: secure.URL, CA: cert + "x"}, false},
 	} {
 		c, err := Connect(x.o)

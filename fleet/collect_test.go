@@ -74,6 +74,11 @@ func TestNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	other, err := c.js.Publish(ctx, resultSubject("two", id), said) // waits, too
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	// The server has no figures: they are asked for three times.
 	sequence := publish()
 	for i, want := range []string{"term ", "term ", "ack "} {
@@ -90,6 +95,9 @@ func TestNotStored(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "is not stored yet"); n != 1 || !strings.Contains(log.String(), "has to be sent again") || len(k.failed) != 0 {
 		t.Errorf("%d times it says that it is not stored: %s; %v", n, log, k.failed)
+	}
+	if _, err := stream.GetMsg(ctx, other.Sequence); err != nil {
+		t.Errorf("the other result: %v", err)
 	}
 	if note, err := notes.NextMsg(time.Second); err != nil || !strings.Contains(string(note.Data), "lost") {
 		t.Errorf("its sender is told %v, %v", note, err)
@@ -253,6 +261,7 @@ func TestSwept(t *testing.T) {
 	if err := k.tell(ctx, "two", id, &Stored{Result: Result{Outcome: Done, SHA256: digestOf("result")}}); err != nil {
 		t.Fatal(err)
 	}
+	PutTwice(t, c, "twice")
 	info, err := store.GetInfo(ctx, digestOf("unneeded"))
 	if err != nil {
 		t.Fatal(err)

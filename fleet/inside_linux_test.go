@@ -108,6 +108,9 @@ func TestInside(t *testing.T) {
 			if !own && !slices.Contains(options, "ro") || !slices.Contains(options, "nosuid") || strings.Contains(l, "tmpfs tmpfs") && own && words[1] != insideJob && (!slices.Contains(options, "nodev") || !strings.Contains(l, "size=1048576k")) {
 				t.Error("it has", l)
 			}
+			if words[1] == "/proc" && (!slices.Contains(options, "nodev") || !slices.Contains(options, "noexec")) {
+				t.Error("it has", l)
+			}
 		}
 	}
 	info, err := os.Stat(outside.Name())

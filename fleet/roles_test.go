@@ -50,6 +50,11 @@ func TestRoles(t *testing.T) {
 		"owner": owner, "one": connect(first, Grant{Role: RoleAgent, Machine: "one"}),
 		"two": connect(second, Grant{Role: RoleAgent, Machine: "two"}), "sender": connect(sender, Grant{Role: RoleSender}),
 	}
+	for name, c := range clients { // answers reach who has asked
+		if s, err := c.Stored(t.Context(), "one", someJob); s != nil || err != nil {
+			t.Errorf("%s is answered %v, %v", name, s, err)
+		}
+	}
 	everyone := "one two sender"
 	publish := map[string]string{
 		jobSubject("one", someJob):                                        "sender",

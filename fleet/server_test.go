@@ -21,6 +21,9 @@ func TestFound(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(home, urlName)); string(text) != s.URL+"\n" || ServerURL(home) != s.URL || err != nil {
 		t.Errorf("where it listens is %q, %v", text, err)
 	}
+	if info, err := os.Stat(filepath.Join(home, urlName)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v, %v", info.Mode(), err)
+	}
 	if o := s.nats.JetStreamConfig(); !o.SyncAlways || o.MaxStore != 1<<50 || !strings.HasPrefix(o.StoreDir, s.store()) {
 		t.Errorf("it stores %+v", o)
 	}
