@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/dynolab/dyno/internal/machinelock"
@@ -320,11 +319,11 @@ func TestReached(t *testing.T) {
 			t.Errorf("%v: a full disk is told %d times", err, len(full))
 		}
 	}
-	m := &Server{base: &server.Options{StoreDir: t.TempDir()}}
-	if err := m.hasRoom(); err != nil {
+	m := &Server{options: ServerOptions{Home: t.TempDir()}}
+	if err := errors.Join(os.Mkdir(m.store(), 0o700), m.hasRoom()); err != nil {
 		t.Error(err)
 	}
-	if m.base.StoreDir += "x"; m.hasRoom() == nil {
+	if m.options.Home += "x"; m.hasRoom() == nil {
 		t.Error("there is room where nothing can be written")
 	}
 }
