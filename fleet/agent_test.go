@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/record"
@@ -36,24 +36,11 @@ type scripted struct {
 }
 
 // spoken is what goroutines say.
-type spoken struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *spoken) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
+type spoken struct{ child.Buffer }
 
 func (s *spoken) has(text string) bool { return s.count(text) > 0 }
 
-func (s *spoken) count(text string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Count(s.b.String(), text)
-}
+func (s *spoken) count(text string) int { return strings.Count(s.String(), text) }
 
 func newScripted(t *testing.T) *scripted {
 	t.Helper()
@@ -67,7 +54,7 @@ func newScripted(t *testing.T) *scripted {
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil || t.Failed() {
-			t.Errorf("the collector ends with %v\n%s", err, s.log.b.String())
+			t.Errorf("the collector ends with %v\n%s", err, s.log)
 		}
 	})
 	return s

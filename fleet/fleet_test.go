@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dynolab/dyno/fleet"
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/record"
@@ -119,25 +120,7 @@ type lab struct {
 	results string
 	client  *fleet.Client
 	server  *fleet.Server
-	said    *said
-}
-
-// said is what goroutines say.
-type said struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *said) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *said) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	said    *child.Buffer
 }
 
 // newLab starts a fleet in this process, for this user on this machine.
@@ -150,7 +133,7 @@ func newLab(t testing.TB) *lab {
 
 func startLab(t testing.TB, o fleet.ServerOptions) *lab {
 	t.Helper()
-	l := &lab{t: t, home: o.Home, said: new(said)}
+	l := &lab{t: t, home: o.Home, said: new(child.Buffer)}
 	l.results = filepath.Join(l.home, "results")
 	if err := os.Mkdir(l.results, 0o755); err != nil {
 		t.Fatal(err)

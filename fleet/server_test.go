@@ -167,7 +167,7 @@ func TestMend(t *testing.T) {
 	s.mu.Unlock()
 	until(t, "mended", func() bool { return log.has("there is room again") })
 	if err := <-began; err != nil || log.count("the fleet begins") != 1 || log.has("room-") {
-		t.Errorf("the fleet begins with %v\n%s", err, log.b.String())
+		t.Errorf("the fleet begins with %v\n%s", err, log)
 	}
 	if queued, err := c.queue(ctx); len(queued["one"]) != 1 || err != nil {
 		t.Errorf("what was queued is %v, %v", queued, err)

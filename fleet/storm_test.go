@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/fleet"
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/record"
 )
@@ -102,7 +103,7 @@ type storm struct {
 
 	t       *testing.T
 	home    string
-	log     *said
+	log     *child.Buffer
 	random  *rand.Rand
 	network *echoes
 	server  *proc
@@ -126,7 +127,7 @@ type proc struct {
 	cmd       *exec.Cmd
 }
 
-func (p *proc) start(log *said) error {
+func (p *proc) start(log *child.Buffer) error {
 	p.cmd = exec.Command(p.path, p.args...)
 	p.cmd.Env, p.cmd.Stderr = append(os.Environ(), p.env...), log
 	return p.cmd.Start()
@@ -142,7 +143,7 @@ func (s *storm) fault(format string, args ...any) {
 
 // run lets the storm go over a fleet and returns what went wrong.
 func (s *storm) run(t *testing.T) (faults []string) {
-	s.t, s.home, s.log = t, t.TempDir(), new(said)
+	s.t, s.home, s.log = t, t.TempDir(), new(child.Buffer)
 	s.random = rand.New(rand.NewPCG(s.seed, 1))
 	if s.programs == "" {
 		s.programs = programs(t)

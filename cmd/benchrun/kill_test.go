@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/dynolab/dyno/internal/child"
 )
 
 // A run that is killed again and again, at any moment, and resumed each time, has
@@ -92,11 +94,11 @@ func BenchmarkX(b *testing.B) {
 		}
 	}
 	// start begins or resumes the run, and returns when it measures.
-	start := func(args ...string) (*exec.Cmd, *lockedBuffer) {
+	start := func(args ...string) (*exec.Cmd, *child.Buffer) {
 		cmd := exec.Command("benchrun", append([]string{"run", "--idle", "off", "--timeout", "10m"}, args...)...)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS="+goFlags, "GOCACHE="+goCache(t), "TMPDIR="+temp)
-		said := new(lockedBuffer)
+		said := new(child.Buffer)
 		cmd.Stderr = said
 		cmd.WaitDelay = time.Minute // a killed run may leave its process behind
 		if err := cmd.Start(); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dynolab/dyno/internal/barepath"
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/testbin"
 )
@@ -162,7 +162,7 @@ func act(args []string) int {
 		return 1
 	}
 	cmd := exec.Command(args[1], args[2:]...)
-	var said lockedBuffer
+	var said child.Buffer
 	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(os.Stderr, &said)
 	cmd.WaitDelay = time.Minute // a killed command may leave a child with its pipe
 	if err := cmd.Start(); err != nil {
@@ -208,21 +208,4 @@ func until(ok func() bool) error {
 		}
 	}
 	return nil
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

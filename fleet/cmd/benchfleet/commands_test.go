@@ -16,34 +16,17 @@ import (
 	"time"
 
 	"github.com/dynolab/dyno/fleet"
+	"github.com/dynolab/dyno/internal/child"
 	"github.com/dynolab/dyno/internal/jobs"
 	"github.com/dynolab/dyno/internal/machinelock"
 	"github.com/dynolab/dyno/internal/record"
 )
 
-// spoken is what a command says.
-type spoken struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *spoken) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *spoken) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 // begin begins a command that runs until end is called, which returns its status.
-func begin(t *testing.T, args ...string) (stderr *spoken, end func() int) {
+func begin(t *testing.T, args ...string) (stderr *child.Buffer, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	stderr, status := new(spoken), make(chan int, 1)
+	stderr, status := new(child.Buffer), make(chan int, 1)
 	go func() { status <- run(ctx, args, io.Discard, stderr) }()
 	end = sync.OnceValue(func() int { cancel(); return <-status })
 	t.Cleanup(func() { end() })
@@ -51,7 +34,7 @@ func begin(t *testing.T, args ...string) (stderr *spoken, end func() int) {
 }
 
 // until waits until a command has said something.
-func until(t *testing.T, s *spoken, what string) {
+func until(t *testing.T, s *child.Buffer, what string) {
 	t.Helper()
 	for range 10000 {
 		if strings.Contains(s.String(), what) {
