@@ -46,8 +46,9 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 		}
 		select {
 		case <-again: // to a server that may have begun anew: what it had in memory only is gone
-			if again = c.reconnected(); c.whileThere(ctx, c.Found) != nil {
-				again = closed
+			if next := c.reconnected(); c.whileThere(ctx, c.Found) == nil {
+				again = next
+			} else {
 				pause(ctx, soon)
 			}
 		default:
@@ -63,13 +64,6 @@ func Collect(ctx context.Context, c *Client, folder string, log io.Writer) error
 	}
 	return nil
 }
-
-// closed is a channel that is closed.
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
 
 func (k *Collector) say(format string, args ...any) {
 	fmt.Fprintf(k.log, "%s  %s\n", time.Now().Format("15:04:05"), printable(fmt.Sprintf(format, args...)))
