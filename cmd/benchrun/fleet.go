@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,8 +59,7 @@ func machinesOf(ctx context.Context, selector, board string) (machines []runner.
 	}
 	text, err := child.Says(ctx, ".", nil, path, "machines", "--json", "--on", selector, "--board", board)
 	if err != nil {
-		_, said, _ := strings.Cut(err.Error(), "\n") // what benchfleet says, without how it was called
-		return nil, errors.New(strings.TrimPrefix(cmp.Or(said, err.Error()), "benchfleet: "))
+		return nil, errors.New(strings.TrimPrefix(child.Said(err), "benchfleet: "))
 	}
 	if err := json.Unmarshal([]byte(text), &machines); err != nil {
 		return nil, fmt.Errorf("%s does not say which machines there are: %w", path, err)

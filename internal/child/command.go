@@ -63,6 +63,13 @@ func Says(ctx context.Context, dir string, env []string, name string, args ...st
 	return strings.TrimSpace(stdout.String()), nil
 }
 
+// Said is what a program said of which [Says] has returned an error, without how it was called; it is
+// all of the error if the program said nothing.
+func Said(err error) string {
+	_, said, _ := strings.Cut(err.Error(), "\n")
+	return cmp.Or(said, err.Error())
+}
+
 // removedSetting is what a program of a new Go ends with before it begins, the go command too.
 var removedSetting = regexp.MustCompile(`fatal error: removed GODEBUG "([^"]*)" set to old value "([^"]*)" in (\w+) \((\S*#go-(\d+))\)`)
 

@@ -92,3 +92,16 @@ func TestGoEnv(t *testing.T) {
 		}
 	}
 }
+
+// TestSaid: of a program's error is told what it said, of another one all.
+func TestSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"git rev-parse in .: exit status 128\nfatal: no\nhelp": "fatal: no\nhelp",
+		"git rev-parse in .: exit status 128\n":                "git rev-parse in .: exit status 128\n",
+		"fork: no memory":                                      "fork: no memory",
+	} {
+		if got := Said(errors.New(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func Open(ctx context.Context, dir string) (*Workspace, error) {
 	} else if ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(ctx), temp.Remove())
 	} else {
-		_, said, _ := strings.Cut(err.Error(), "\n")
+		said := child.Said(err)
 		if errors.Is(err, exec.ErrNotFound) {
 			said = "it is not installed"
 		}
