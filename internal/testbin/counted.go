@@ -176,11 +176,11 @@ func (c *Counted) count(row *countedRow, block int, s record.Step) {
 	}
 	long := c.processes(row, block, steps, row.start == nil)
 	if side := row.sides[steps[0].Case.Side]; !sized && side.err == nil {
-		// How much was worth it depends on the machine and what else it does: it is looked at. What
-		// was too much is done, and the shorter processes are good for longer ones, too.
+		// How much was worth it depends on the machine and what else it does: it is looked at. The
+		// shorter processes are good for other longer ones, too.
 		got := long[0].Count().All - side.start.Count().All
-		if want := max(worth, side.start.Count().All/beside); got < want/3 {
-			row.ops = int(float64(row.ops) * min(100, want/max(1, got)))
+		if want := max(worth, side.start.Count().All/beside); got < want/3 || got > 4*want {
+			row.ops = max(2*row.few, int(float64(row.ops)*min(100, want/max(1, got))))
 			long = c.processes(row, block, steps, false)
 		}
 		row.start = alike(row, steps)
